@@ -11,7 +11,7 @@ import type { Blockchain } from '../blockchain/blockchain.ts'
 import type { EventLoopYield } from '../event-loop.ts'
 import type { ChainUpdate, HeightChunks } from '../model.ts'
 import type { Clauses, Mark } from './section.ts'
-import { createSectionIndex, type IndexedBlock } from './section-index.ts'
+import { type IndexedBlock, SectionIndex } from './section-index.ts'
 
 /** Heights from `from` to `to`, both included; `to` is not above the head. */
 interface HeightRange {
@@ -55,7 +55,7 @@ interface Parts {
 /** Makes the indexes of a chain. Opening one reads nothing: what is missing is built on demand. */
 export function createChainIndexes({ blockchain, blocks, store, logger }: Parts): ChainIndexes {
   const { logSections, participantSections } = indexTables(store)
-  const logs = createSectionIndex({
+  const logs = new SectionIndex({
     blockchain,
     store,
     logger,
@@ -63,7 +63,7 @@ export function createChainIndexes({ blockchain, blocks, store, logger }: Parts)
     table: logSections,
     contents: markLogs,
   })
-  const participants = createSectionIndex({
+  const participants = new SectionIndex({
     blockchain,
     store,
     logger,

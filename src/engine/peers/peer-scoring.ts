@@ -36,7 +36,7 @@ export interface Peers {
 
 /** Number of callers whose counters are kept; the least recently active are dropped. */
 const MAX_PEERS = 1000
-/** Interval of writing counters, milliseconds: a crash loses at most this much of them. Bans are written at once. */
+/** Interval of writing counters, milliseconds: a crash loses the events of at most this time. Bans are written at once. */
 const WRITE_MS = 5000
 
 type Counters = { -readonly [K in keyof PeerCounters]: PeerCounters[K] }
@@ -56,122 +56,150 @@ const contains = (list: BlockList, address: string): boolean =>
 /** Opens the scores and bans of a store. */
 export async function openPeers(store: Store): Promise<Peers> {
   const tables = peerTables(store)
-  const peers = new Map<string, Counters>()
-  const bans = new Map<string, BannedRange>()
-  const listeners = new Set<() => void>()
-  const unwritten = new Set<string>()
-  let timer: NodeJS.Timeout | undefined
-
-  for await (const [address, peerCounters] of tables.peerCounters.range()) {
-    peers.set(address, { ...ZERO_COUNTERS, ...peerCounters })
+  const counters = new Map<string, Counters>()
+  for await (const [address, stored] of tables.peerCounters.range()) {
+    counters.set(address, { ...ZERO_COUNTERS, ...stored })
   }
-  const kept: { order: number; range: BannedRange }[] = []
+  const bans: StoredBan[] = []
   for await (const [text, order] of tables.bans.range()) {
     const range = parseBannedRange(text)
-    if (range !== undefined) kept.push({ order, range })
+    if (range !== undefined) bans.push({ order, range })
   }
-  kept.sort((a, b) => a.order - b.order)
-  for (const { range } of kept) bans.set(range.key, range)
-  let nextOrder = (kept.at(-1)?.order ?? 0) + 1
-  let blocked = listOf(bans.values())
+  bans.sort((a, b) => a.order - b.order)
+  return new StoredPeers(store, counters, bans)
+}
 
-  const isBanned = (address: string): boolean =>
-    bans.size > 0 && !isLoopback(address) && contains(blocked, address)
+/** A ban and its place in the order of banning. */
+interface StoredBan {
+  readonly order: number
+  readonly range: BannedRange
+}
 
-  async function write(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
-    const writes: Write[] = []
-    for (const address of unwritten) {
-      const peerCounters = peers.get(address)
-      writes.push(
-        peerCounters === undefined
-          ? tables.peerCounters.del(address)
-          : tables.peerCounters.put(address, peerCounters),
-      )
-    }
-    unwritten.clear()
-    if (writes.length > 0) await store.batch(writes)
+class StoredPeers implements Peers {
+  readonly #store: Store
+  readonly #tables: ReturnType<typeof peerTables>
+  /** By address, the most recently active last. */
+  readonly #counters: Map<string, Counters>
+  readonly #bans: Map<string, BannedRange>
+  /** The same ranges, for look-ups. */
+  #banned: BlockList
+  #nextOrder: number
+  readonly #listeners = new Set<() => void>()
+  readonly #unwritten = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(store: Store, counters: Map<string, Counters>, bans: readonly StoredBan[]) {
+    this.#store = store
+    this.#tables = peerTables(store)
+    this.#counters = counters
+    this.#bans = new Map(bans.map(({ range }) => [range.key, range]))
+    this.#banned = listOf(this.#bans.values())
+    this.#nextOrder = (bans.at(-1)?.order ?? 0) + 1
   }
 
-  function changed(address: string): void {
-    unwritten.add(address)
+  recordEvent(address: string, event: PeerEvent): void {
+    if (address === '' || isLoopback(address)) return
+    const counters = this.#touch(address)
+    counters[event]++
+    counters.score = nextScore(counters.score, event)
+    this.#unwritten.add(address)
     // A failed write of counters is ignored; the next change writes them again.
-    timer ??= setTimeout(() => void write().catch(() => {}), WRITE_MS).unref()
+    this.#timer ??= setTimeout(() => void this.#write().catch(() => {}), WRITE_MS).unref()
+  }
+
+  isBanned(address: string): boolean {
+    return this.#bans.size > 0 && !isLoopback(address) && contains(this.#banned, address)
+  }
+
+  async ban(text: string): Promise<boolean> {
+    const range = parseBannedRange(text)
+    if (range === undefined) return false
+    if (this.#bans.has(range.key)) return true
+    this.#bans.set(range.key, range)
+    this.#banned = listOf(this.#bans.values())
+    this.#punish(range)
+    await this.#store.batch([this.#tables.bans.put(range.text, this.#nextOrder++)])
+    for (const listener of [...this.#listeners]) listener()
+    await this.#write()
+    return true
+  }
+
+  async unban(text: string): Promise<boolean> {
+    const range = parseBannedRange(text)
+    if (range === undefined) return false
+    const banned = this.#bans.get(range.key)
+    if (banned === undefined) return true
+    this.#bans.delete(range.key)
+    this.#banned = listOf(this.#bans.values())
+    await this.#store.batch([this.#tables.bans.del(banned.text)])
+    return true
+  }
+
+  banned(): readonly string[] {
+    const ranges = [...this.#bans.values()]
+    const single = ranges.filter(({ bits }) => bits === undefined)
+    return [...single, ...ranges.filter(({ bits }) => bits !== undefined)].map(({ text }) => text)
+  }
+
+  list(): readonly PeerRecord[] {
+    return [...this.#counters].map(([address, counters]) => ({
+      ...counters,
+      address,
+      isBanned: this.isBanned(address),
+    }))
+  }
+
+  async clearScore(address: string): Promise<void> {
+    if (!this.#counters.delete(address)) return
+    this.#unwritten.add(address)
+    await this.#write()
+  }
+
+  onBan(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): Promise<void> {
+    return this.#write()
+  }
+
+  async #write(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const { peerCounters } = this.#tables
+    const writes: Write[] = []
+    for (const address of this.#unwritten) {
+      const counters = this.#counters.get(address)
+      writes.push(counters === undefined ? peerCounters.del(address) : peerCounters.put(address, counters))
+    }
+    this.#unwritten.clear()
+    if (writes.length > 0) await this.#store.batch(writes)
+  }
+
+  /** Counts a ban for the known callers in a range. */
+  #punish(range: BannedRange): void {
+    const list = listOf([range])
+    for (const [address, counters] of this.#counters) {
+      if (!contains(list, address)) continue
+      counters.punishments++
+      this.#unwritten.add(address)
+    }
   }
 
   /** The counters of a caller, moved to the most recent place. */
-  function touch(address: string): Counters {
-    const known = peers.get(address)
+  #touch(address: string): Counters {
+    const known = this.#counters.get(address)
     const counters = known ?? { ...ZERO_COUNTERS }
-    if (known !== undefined) peers.delete(address)
-    peers.set(address, counters)
-    if (peers.size > MAX_PEERS) {
-      for (const oldest of peers.keys()) {
-        peers.delete(oldest)
-        unwritten.add(oldest)
+    if (known !== undefined) this.#counters.delete(address)
+    this.#counters.set(address, counters)
+    if (this.#counters.size > MAX_PEERS) {
+      for (const oldest of this.#counters.keys()) {
+        this.#counters.delete(oldest)
+        this.#unwritten.add(oldest)
         break
       }
     }
     return counters
-  }
-
-  return {
-    isBanned,
-    recordEvent(address, event) {
-      if (address === '' || isLoopback(address)) return
-      const counters = touch(address)
-      counters[event]++
-      counters.score = nextScore(counters.score, event)
-      changed(address)
-    },
-    async ban(text) {
-      const range = parseBannedRange(text)
-      if (range === undefined) return false
-      if (bans.has(range.key)) return true
-      bans.set(range.key, range)
-      blocked = listOf(bans.values())
-      const hit = listOf([range])
-      for (const [address, counters] of peers) {
-        if (!contains(hit, address)) continue
-        counters.punishments++
-        unwritten.add(address)
-      }
-      await store.batch([tables.bans.put(range.text, nextOrder++)])
-      for (const listener of [...listeners]) listener()
-      await write()
-      return true
-    },
-    async unban(text) {
-      const range = parseBannedRange(text)
-      if (range === undefined) return false
-      const banned = bans.get(range.key)
-      if (banned === undefined) return true
-      bans.delete(range.key)
-      blocked = listOf(bans.values())
-      await store.batch([tables.bans.del(banned.text)])
-      return true
-    },
-    banned() {
-      const ranges = [...bans.values()]
-      const single = ranges.filter(({ bits }) => bits === undefined)
-      return [...single, ...ranges.filter(({ bits }) => bits !== undefined)].map(({ text }) => text)
-    },
-    list: () =>
-      [...peers].map(([address, peerCounters]) => ({
-        ...peerCounters,
-        address,
-        isBanned: isBanned(address),
-      })),
-    async clearScore(address) {
-      if (!peers.delete(address)) return
-      unwritten.add(address)
-      await write()
-    },
-    onBan(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    close: write,
   }
 }

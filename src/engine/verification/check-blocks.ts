@@ -9,65 +9,26 @@ import { receiptsRoot } from '../../chain/receipt.ts'
 import { impersonatedSender, senderPublicKey, type Transaction } from '../../chain/transaction.ts'
 import { equal } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { brokenRuleOf } from '../../errors.ts'
+import { brokenRuleOf, messageOf } from '../../errors.ts'
 import type { HeaderRecord } from '../../store/records.ts'
 import { type AuditedTables, firstHeight } from './audited-tables.ts'
 
-/** Makes the checks of one block's entries. */
-export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
-  const { headers, bodies, receipts, heights, nodes } = tables
+/** The checks of the blocks of one database. */
+export class BlockChecks {
+  readonly #tables: AuditedTables
+  readonly #config: ChainConfig
 
-  function checkHeader(hash: Hex, { header, totalDifficulty, postState }: HeaderRecord): void {
-    const { number, parentHash } = header
-    const isFirst = number === firstHeight(tables)
-    const fault = (problem: string, expected?: unknown, found?: unknown) =>
-      headers.fault(hash, problem, {
-        height: number,
-        ...(expected !== undefined && { expected: String(expected), found: String(found) }),
-      })
-    const actual = headerHash(header, config)
-    if (actual !== hash) {
-      fault('the hash of the header is another', hash, actual)
-      return
-    }
-    if (!isFirst) checkProofOf(hash, { header, totalDifficulty, postState })
-    if (heights.get(number)?.includes(hash) !== true) fault('the table heights does not list the block')
-    if (bodies.get(hash) === undefined) fault('the block has no body that can be read')
-    if (receipts.get(hash) === undefined) fault('the block has no receipts that can be read')
-    if (postState !== EMPTY_TRIE_ROOT && nodes.get(postState) === undefined)
-      fault('the root of the state after the block is not stored')
-    const parent = isFirst ? undefined : headers.get(parentHash)
-    if (!isFirst && parent === undefined) fault(`its parent ${parentHash} cannot be read`)
-    if (parent !== undefined && parent.header.number !== number - 1) {
-      fault('its number does not follow its parent', parent.header.number + 1, number)
-    }
-    const uncles = bodies.get(hash)?.uncles
-    if (uncles === undefined || (!isFirst && parent === undefined)) return
-    const own = cumulativeDifficulty({ header, uncles, transactions: [] })
-    const expected = (parent?.totalDifficulty ?? 0n) + own
-    if (expected !== totalDifficulty) fault('the total difficulty is wrong', expected, totalDifficulty)
+  constructor(tables: AuditedTables, config: ChainConfig) {
+    this.#tables = tables
+    this.#config = config
   }
 
-  /** The hash of a header does not cover all of its proof of work. */
-  function checkProofOf(hash: Hex, { header }: HeaderRecord): void {
-    try {
-      checkProof(header, config)
-    } catch (error) {
-      const { expected, found } = brokenRuleOf(error) ?? {}
-      const problem = error instanceof Error ? error.message : String(error)
-      headers.fault(hash, `the proof of work is broken: ${problem}`, {
-        height: header.number,
-        expected,
-        found,
-      })
-    }
+  async checkHeaders(): Promise<void> {
+    for await (const [hash, record] of this.#tables.headers.entries()) this.#checkHeader(hash, record)
   }
 
-  async function checkHeaders(): Promise<void> {
-    for await (const [hash, record] of headers.entries()) checkHeader(hash, record)
-  }
-
-  async function checkBodies(): Promise<void> {
+  async checkBodies(): Promise<void> {
+    const { headers, bodies } = this.#tables
     for await (const [hash, { transactions, uncles }] of bodies.entries()) {
       const header = headers.get(hash)?.header
       if (header === undefined) {
@@ -75,12 +36,12 @@ export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
         continue
       }
       const { number: height } = header
-      const root = transactionsRoot(transactions, config.rulesAt(height))
+      const root = transactionsRoot(transactions, this.#config.rulesAt(height))
       if (root !== header.transactionsRoot) {
         const values = { height, expected: header.transactionsRoot, found: root }
         bodies.fault(hash, 'the root of the transactions is another', values)
       }
-      const hashOfUncles = unclesHash(uncles, config)
+      const hashOfUncles = unclesHash(uncles, this.#config)
       if (hashOfUncles !== header.unclesHash) {
         const values = { height, expected: header.unclesHash, found: hashOfUncles }
         bodies.fault(hash, 'the hash of the uncles is another', values)
@@ -93,7 +54,8 @@ export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
     }
   }
 
-  async function checkReceipts(): Promise<void> {
+  async checkReceipts(): Promise<void> {
+    const { headers, receipts } = this.#tables
     for await (const [hash, list] of receipts.entries()) {
       const header = headers.get(hash)?.header
       if (header === undefined) {
@@ -102,7 +64,7 @@ export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
       }
       const { number: height, receiptsRoot: expected } = header
       // A genesis has no receipts, and the root of an empty trie.
-      const found = receiptsRoot(list, config.rulesAt(height))
+      const found = receiptsRoot(list, this.#config.rulesAt(height))
       if (found !== expected) {
         receipts.fault(hash, 'the root of the receipts is another', { height, expected, found })
       }
@@ -111,7 +73,76 @@ export function createBlockChecks(tables: AuditedTables, config: ChainConfig) {
     }
   }
 
-  return { checkHeaders, checkBodies, checkReceipts }
+  #checkHeader(hash: Hex, record: HeaderRecord): void {
+    const actual = headerHash(record.header, this.#config)
+    if (actual !== hash) {
+      this.#fault(hash, record, 'the hash of the header is another', { expected: hash, found: actual })
+      return
+    }
+    if (record.header.number !== firstHeight(this.#tables)) this.#checkProof(hash, record)
+    this.#checkParts(hash, record)
+    this.#checkParent(hash, record)
+  }
+
+  /** Reports what is not stored of a block. */
+  #checkParts(hash: Hex, record: HeaderRecord): void {
+    const { heights, bodies, receipts, nodes } = this.#tables
+    const { header, postState } = record
+    const fault = (problem: string) => this.#fault(hash, record, problem)
+    if (heights.get(header.number)?.includes(hash) !== true)
+      fault('the table heights does not list the block')
+    if (bodies.get(hash) === undefined) fault('the block has no body that can be read')
+    if (receipts.get(hash) === undefined) fault('the block has no receipts that can be read')
+    if (postState !== EMPTY_TRIE_ROOT && nodes.get(postState) === undefined) {
+      fault('the root of the state after the block is not stored')
+    }
+  }
+
+  /** Compares number and total difficulty with those of the parent. */
+  #checkParent(hash: Hex, record: HeaderRecord): void {
+    const { headers, bodies } = this.#tables
+    const { header, totalDifficulty } = record
+    const { number, parentHash } = header
+    const isFirst = number === firstHeight(this.#tables)
+    const parent = isFirst ? undefined : headers.get(parentHash)
+    if (!isFirst && parent === undefined) this.#fault(hash, record, `its parent ${parentHash} cannot be read`)
+    if (parent !== undefined && parent.header.number !== number - 1) {
+      const values = { expected: parent.header.number + 1, found: number }
+      this.#fault(hash, record, 'its number does not follow its parent', values)
+    }
+    const uncles = bodies.get(hash)?.uncles
+    if (uncles === undefined || (!isFirst && parent === undefined)) return
+    const own = cumulativeDifficulty({ header, uncles, transactions: [] })
+    const expected = (parent?.totalDifficulty ?? 0n) + own
+    if (expected === totalDifficulty) return
+    this.#fault(hash, record, 'the total difficulty is wrong', { expected, found: totalDifficulty })
+  }
+
+  /** The hash of a header does not cover all of its proof of work. */
+  #checkProof(hash: Hex, record: HeaderRecord): void {
+    try {
+      checkProof(record.header, this.#config)
+    } catch (error) {
+      const { expected, found } = brokenRuleOf(error) ?? {}
+      this.#tables.headers.fault(hash, `the proof of work is broken: ${messageOf(error)}`, {
+        height: record.header.number,
+        expected,
+        found,
+      })
+    }
+  }
+
+  #fault(
+    hash: Hex,
+    { header }: HeaderRecord,
+    problem: string,
+    values?: { readonly expected: unknown; readonly found: unknown },
+  ): void {
+    this.#tables.headers.fault(hash, problem, {
+      height: header.number,
+      ...(values && { expected: String(values.expected), found: String(values.found) }),
+    })
+  }
 }
 
 /** Is a stored transaction signed by its sender, impersonated as it, or the REMASC transaction? */

@@ -3,14 +3,14 @@ import type { ChainConfig } from '../../chain/config.ts'
 import { toHex } from '../../encoding/hex.ts'
 import type { Store } from '../../store/level.ts'
 import { foreignKeys, META } from '../../store/tables.ts'
-import { auditedTables, type Fault } from './audited-tables.ts'
-import { createAccountChecks } from './check-accounts.ts'
-import { createBlockChecks } from './check-blocks.ts'
+import { type AuditedTables, auditedTables, type Fault, type Report } from './audited-tables.ts'
+import { AccountChecks } from './check-accounts.ts'
+import { BlockChecks } from './check-blocks.ts'
 import { createIndexChecks } from './check-indexes.ts'
-import { createLookupChecks } from './check-lookups.ts'
+import { LookupChecks } from './check-lookups.ts'
 import { createRecordChecks } from './check-node-records.ts'
 import { checkHashes, walkState } from './check-state.ts'
-import { createReExecution } from './re-execution.ts'
+import { ReExecution } from './re-execution.ts'
 
 export type { Fault } from './audited-tables.ts'
 
@@ -45,7 +45,46 @@ export interface VerificationOptions {
   readonly onStep: (step: VerificationStep) => void
 }
 
-/** Verifies a store that nobody writes. Blocks are executed again only when all entries are in order. */
+/** A check, by what it checks. */
+type Check = readonly [name: string, check: () => Promise<void>]
+
+/** The checks of all entries but snapshots, in the order in which they build on each other. */
+function checksOf(tables: AuditedTables, { store, config }: VerificationOptions, report: Report): Check[] {
+  const blocks = new BlockChecks(tables, config)
+  const lookups = new LookupChecks(tables)
+  const accounts = new AccountChecks(tables)
+  const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
+  const { checkPeers, checkPosition, checkCheckpoint, checkFlushed } = createRecordChecks(tables)
+  return [
+    ['headers', () => blocks.checkHeaders()],
+    ['bodies', () => blocks.checkBodies()],
+    ['receipts', () => blocks.checkReceipts()],
+    ['heights', () => lookups.checkHeights()],
+    ['canonical chain', () => lookups.checkCanonical()],
+    ['head', () => lookups.checkHead()],
+    ['transactions', () => lookups.checkTransactions()],
+    ['pool', () => lookups.checkPool()],
+    ['internal calls', () => accounts.checkInternals()],
+    ['accounts', () => accounts.checkEntries()],
+    ['nodes', () => checkHashes(tables.nodes)],
+    ['code', () => checkHashes(tables.code)],
+    ['index of logs', checkLogSections],
+    ['index of participants', checkParticipantSections],
+    ['callers', checkPeers],
+    ['position in a cluster', checkPosition],
+    ['checkpoint', checkCheckpoint],
+    ['position in the write-ahead log', checkFlushed],
+    ['other entries', () => checkForeignKeys(store, report)],
+  ]
+}
+
+async function checkForeignKeys(store: Store, report: Report): Promise<void> {
+  for await (const key of foreignKeys(store)) {
+    report({ table: 'none', key: toHex(key), problem: 'the entry belongs to no table' })
+  }
+}
+
+/** Verifies a store that is not written meanwhile. Blocks are executed again only when all entries are in order. */
 export async function verifyStore(options: VerificationOptions): Promise<Verification> {
   const { store, problems, config, from, onFault, onStep } = options
   let faults = 0
@@ -55,39 +94,7 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
   }
   for (const problem of problems) report({ table: 'data', key: 'directory', problem })
   const tables = auditedTables(store, config, report)
-  const { checkHeaders, checkBodies, checkReceipts } = createBlockChecks(tables, config)
-  const { checkHeights, checkCanonical, checkHead, checkTransactions, checkPool } = createLookupChecks(tables)
-  const { checkInternals, checkEntries } = createAccountChecks(tables)
-  const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
-  const { checkSnapshots, checkPeers, checkPosition, checkCheckpoint, checkFlushed } =
-    createRecordChecks(tables)
-  async function checkForeignKeys(): Promise<void> {
-    for await (const key of foreignKeys(store)) {
-      report({ table: 'none', key: toHex(key), problem: 'the entry belongs to no table' })
-    }
-  }
-  const steps: readonly (readonly [string, () => Promise<void>])[] = [
-    ['headers', checkHeaders],
-    ['bodies', checkBodies],
-    ['receipts', checkReceipts],
-    ['heights', checkHeights],
-    ['canonical chain', checkCanonical],
-    ['head', checkHead],
-    ['transactions', checkTransactions],
-    ['pool', checkPool],
-    ['internal calls', checkInternals],
-    ['accounts', checkEntries],
-    ['nodes', () => checkHashes(tables.nodes)],
-    ['code', () => checkHashes(tables.code)],
-    ['index of logs', checkLogSections],
-    ['index of participants', checkParticipantSections],
-    ['callers', checkPeers],
-    ['position in a cluster', checkPosition],
-    ['checkpoint', checkCheckpoint],
-    ['position in the write-ahead log', checkFlushed],
-    ['other entries', checkForeignKeys],
-  ]
-  for (const [name, check] of steps) {
+  for (const [name, check] of checksOf(tables, options, report)) {
     onStep({ name })
     await check()
   }
@@ -97,11 +104,11 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
   const height = head?.header.number
   const { nodes } = head === undefined ? { nodes: 0 } : walkState(head.postState, head.header.number, tables)
   onStep({ name: 'snapshots' })
-  await checkSnapshots(head?.postState)
+  await createRecordChecks(tables).checkSnapshots(head?.postState)
   if (faults > 0) return { faults, head: height, executed: 0, nodes }
 
   let executed = 0
-  const chain = await createReExecution(store, config, report)
+  const chain = await ReExecution.open(store, config, report)
   for await (const block of chain.from(from)) {
     executed++
     onStep({ name: 'execution', block })

@@ -61,100 +61,119 @@ interface Unlocked {
 const MAX_DELAY = 2 ** 31 - 1
 
 /** Makes the wallet. */
-export function createWallet({ local, keyStore, milliseconds, random }: WalletParts): Wallet {
-  const resident = new Map<Hex, Uint8Array>()
-  for (const address of local.list()) {
-    const key = local.key(address)
-    if (key !== undefined) resident.set(address, key)
-  }
-  const unlocked = new Map<Hex, Unlocked>()
+export function createWallet(parts: WalletParts): Wallet {
+  return new LocalWallet(parts)
+}
 
-  function relock(address: Hex): boolean {
-    const open = unlocked.get(address)
-    if (open === undefined) return false
-    clearTimeout(open.timer)
-    open.key.fill(0)
-    unlocked.delete(address)
+class LocalWallet implements Wallet {
+  readonly enabled: boolean
+  readonly #keyStore: KeyStore
+  readonly #milliseconds: () => number
+  readonly #random: RandomBytes
+  /** Plain keys. */
+  readonly #plain = new Map<Hex, Uint8Array>()
+  readonly #unlocked = new Map<Hex, Unlocked>()
+
+  constructor({ local, keyStore, milliseconds, random }: WalletParts) {
+    this.enabled = local.enabled
+    this.#keyStore = keyStore
+    this.#milliseconds = milliseconds
+    this.#random = random
+    for (const address of local.list()) {
+      const key = local.key(address)
+      if (key !== undefined) this.#plain.set(address, key)
+    }
+  }
+
+  list(): readonly Hex[] {
+    return [...new Set([...this.#plain.keys(), ...this.#keyStore.list()])]
+  }
+
+  has(address: Hex): boolean {
+    return this.#plain.has(address) || this.#keyStore.has(address)
+  }
+
+  /** The usable key of an account; an expired one is locked here, because its timer may be late. */
+  key(address: Hex): Uint8Array | undefined {
+    const key = this.#plain.get(address)
+    if (key !== undefined) return key
+    const unlocked = this.#unlocked.get(address)
+    if (unlocked === undefined) return undefined
+    if (this.#milliseconds() < unlocked.until) return unlocked.key
+    this.#relock(address)
+    return undefined
+  }
+
+  create(passphrase: string): Promise<Hex> {
+    // With a seed the sequence of keys restarts with the node: keys that are in the store are skipped.
+    let key = this.#random('key', 32)
+    while (this.#keyStore.has(addressOf(key))) key = this.#random('key', 32)
+    return this.importKey(key, passphrase)
+  }
+
+  async importKey(key: Uint8Array, passphrase: string): Promise<Hex> {
+    const address = await this.#keyStore.add(key, passphrase)
+    this.#unlockFor(address, key, UNLOCK_MS)
+    return address
+  }
+
+  addSeed(seed: string): Hex {
+    const key = keccak256(new TextEncoder().encode(seed))
+    const address = addressOf(key)
+    this.#plain.set(address, key)
+    return address
+  }
+
+  async unlock(address: Hex, passphrase: string, milliseconds: number): Promise<boolean> {
+    const key = await this.#keyStore.open(address, passphrase)
+    if (key === undefined) return false
+    this.#unlockFor(address, key, milliseconds)
+    return true
+  }
+
+  lock(address: Hex): boolean {
+    const wasUnlocked = this.key(address) !== undefined
+    this.#relock(address)
+    this.#plain.get(address)?.fill(0)
+    this.#plain.delete(address)
+    return wasUnlocked
+  }
+
+  copy(): WalletCopy {
+    const keys = new Map([...this.#plain].map(([address, key]) => [address, key.slice()]))
+    return { local: accountsOf(this.enabled, keys), encrypted: this.#keyStore.entries() }
+  }
+
+  open(address: Hex, passphrase: string): Promise<Uint8Array | undefined> {
+    return this.#keyStore.open(address, passphrase)
+  }
+
+  #unlockFor(address: Hex, key: Uint8Array, milliseconds: number): void {
+    this.#relock(address)
+    const until = this.#milliseconds() + milliseconds
+    this.#unlocked.set(address, { key, until, timer: this.#startTimer(address, until) })
+  }
+
+  #relock(address: Hex): boolean {
+    const unlocked = this.#unlocked.get(address)
+    if (unlocked === undefined) return false
+    clearTimeout(unlocked.timer)
+    unlocked.key.fill(0)
+    this.#unlocked.delete(address)
     return true
   }
 
   /** Starts a timer that locks the account, without keeping the process alive. */
-  function expiry(address: Hex, until: number): NodeJS.Timeout {
-    const rest = until - milliseconds()
+  #startTimer(address: Hex, until: number): NodeJS.Timeout {
+    const rest = until - this.#milliseconds()
     return setTimeout(
       () => {
-        const open = unlocked.get(address)
-        if (open === undefined) return
-        if (until <= milliseconds()) relock(address)
-        else unlocked.set(address, { ...open, timer: expiry(address, until) })
+        const unlocked = this.#unlocked.get(address)
+        if (unlocked === undefined) return
+        if (until <= this.#milliseconds()) this.#relock(address)
+        else this.#unlocked.set(address, { ...unlocked, timer: this.#startTimer(address, until) })
       },
       Math.min(Math.max(rest, 0), MAX_DELAY),
     ).unref()
-  }
-
-  function hold(address: Hex, key: Uint8Array, duration: number): void {
-    relock(address)
-    const until = milliseconds() + duration
-    unlocked.set(address, { key, until, timer: expiry(address, until) })
-  }
-
-  /** The usable key of an account; an expired one is locked here, because its timer may be late. */
-  function keyOf(address: Hex): Uint8Array | undefined {
-    const key = resident.get(address)
-    if (key !== undefined) return key
-    const open = unlocked.get(address)
-    if (open === undefined) return undefined
-    if (milliseconds() < open.until) return open.key
-    relock(address)
-    return undefined
-  }
-
-  async function importKey(key: Uint8Array, passphrase: string): Promise<Hex> {
-    const address = await keyStore.add(key, passphrase)
-    hold(address, key, UNLOCK_MS)
-    return address
-  }
-
-  return {
-    enabled: local.enabled,
-    list: () => [...new Set([...resident.keys(), ...keyStore.list()])],
-    has: (address) => resident.has(address) || keyStore.has(address),
-    key: keyOf,
-    create(passphrase) {
-      // A seed starts anew with the node: the accounts that it gave before are passed over.
-      let key = random('key', 32)
-      while (keyStore.has(addressOf(key))) key = random('key', 32)
-      return importKey(key, passphrase)
-    },
-    importKey,
-
-    addSeed(seed) {
-      const key = keccak256(new TextEncoder().encode(seed))
-      const address = addressOf(key)
-      resident.set(address, key)
-      return address
-    },
-
-    async unlock(address, passphrase, duration) {
-      const key = await keyStore.open(address, passphrase)
-      if (key === undefined) return false
-      hold(address, key, duration)
-      return true
-    },
-
-    lock(address) {
-      const wasUnlocked = keyOf(address) !== undefined
-      relock(address)
-      resident.get(address)?.fill(0)
-      resident.delete(address)
-      return wasUnlocked
-    },
-
-    copy() {
-      const keys = new Map([...resident].map(([address, key]) => [address, key.slice()]))
-      return { local: accountsOf(local.enabled, keys), encrypted: keyStore.entries() }
-    },
-
-    open: keyStore.open,
   }
 }

@@ -5,11 +5,7 @@ import type { ExecutedBlock } from '../../../src/chain/block.ts'
 import type { Header } from '../../../src/chain/header.ts'
 import { toFixedHex } from '../../../src/encoding/hex.ts'
 import { SECTION_BLOCKS } from '../../../src/engine/index/section.ts'
-import {
-  createSectionIndex,
-  type IndexedBlock,
-  type SectionIndex,
-} from '../../../src/engine/index/section-index.ts'
+import { type IndexedBlock, SectionIndex } from '../../../src/engine/index/section-index.ts'
 import { silentLogger } from '../../../src/logger.ts'
 import { openStore } from '../../../src/store/level.ts'
 import type { SectionRecord } from '../../../src/store/records.ts'
@@ -44,7 +40,7 @@ async function world() {
     hashAt: (height: number) => chain[height]?.hash,
   }
   const open = () =>
-    createSectionIndex({
+    new SectionIndex({
       blockchain,
       store,
       table,
