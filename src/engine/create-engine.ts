@@ -7,7 +7,7 @@ import type { Logger } from '../logger.ts'
 import type { EvmChoice, TransactionOrder } from '../options/engine-settings.ts'
 import type { Store } from '../store/level.ts'
 import { type ForkStart, openChain } from './blockchain/chain.ts'
-import { createChainWriter } from './blockchain/chain-writer.ts'
+import { ChainWriter } from './blockchain/chain-writer.ts'
 import { Clock, type ClockRules } from './clock.ts'
 import { CommandQueue } from './command-queue.ts'
 import { type CommandParts, createCommandParts, EngineCommands } from './commands.ts'
@@ -167,7 +167,7 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
     pool,
     persistedPool,
     mining,
-    chainWriter: createChainWriter({ ...chain, pool, persistedPool, discardPending, events, nameFailure }),
+    chainWriter: new ChainWriter({ ...chain, pool, persistedPool, discardPending, events, nameFailure }),
   }
 }
 

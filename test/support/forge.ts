@@ -11,7 +11,7 @@ import { EMPTY } from '../../src/encoding/bytes.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { Blockchain } from '../../src/engine/blockchain/blockchain.ts'
-import { createBuilder } from '../../src/engine/mining/builder.ts'
+import { BlockBuilder } from '../../src/engine/mining/builder.ts'
 import { createMiner } from '../../src/engine/mining/miner.ts'
 import { createVm } from '../../src/evm/vm.ts'
 import { silentLogger } from '../../src/logger.ts'
@@ -82,14 +82,14 @@ export async function createForge(): Promise<Forge> {
     return { block, state }
   })
   const chain = { config, blockchain, blocks }
-  const build = createBuilder({ ...chain, vm, trie, logger: silentLogger, fork: undefined })
+  const builder = new BlockBuilder({ ...chain, vm, trie, logger: silentLogger, fork: undefined })
   const mine = createMiner(chain, () => false)
 
   return {
     genesis: blockchain.genesis,
     async make(parent, { transactions = [], timestamp, coinbase, uncles } = {}) {
       let next = 0
-      const built = await build({
+      const built = await builder.build({
         parent,
         timestamp: timestamp ?? parent.block.header.timestamp + 10,
         coinbase: coinbase ?? `0x${'c0'.repeat(20)}`,
@@ -105,7 +105,7 @@ export async function createForge(): Promise<Forge> {
       const parent = blocks.get(block.block.header.parentHash)
       if (parent === undefined) throw new Error(`block ${block.hash} has no parent`)
       const header = { ...block.block.header, ...changes }
-      const built = await build({
+      const built = await builder.build({
         parent,
         timestamp: header.timestamp,
         coinbase: header.coinbase,

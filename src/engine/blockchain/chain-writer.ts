@@ -2,7 +2,7 @@
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Emitter } from '../events.ts'
-import type { ChainUpdate, EngineEvents } from '../model.ts'
+import type { ChainUpdate, EngineEvents, TransactionNotes } from '../model.ts'
 import type { PersistedPool } from '../pool/persisted-pool.ts'
 import type { Pool } from '../pool/pool.ts'
 import { type NameFailure, notesOf } from '../transaction-notes.ts'
@@ -18,77 +18,84 @@ interface Parts extends Pick<Chain, 'store' | 'blockchain' | 'headState'> {
   readonly nameFailure: NameFailure
 }
 
-/** Updates of chain and pool together, for the commands. They must not overlap. */
-export interface ChainWriter {
+/** Updates chain and pool together, for the commands. Calls must not overlap. */
+export class ChainWriter {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
   /**
    * Inserts blocks that are each the child of the one before, in one batch and one update; `errored` are pooled
    * transactions whose execution threw, which leave the pool. Resolves when all is on disk and the listeners have run.
    */
-  insert(branch: readonly BlockWithState[], errored?: readonly Transaction[]): Promise<Insertion>
-  /** Emits an update that is on disk and applied to the pool; `runnable` are the transactions that it made runnable. */
-  publish(update: ChainUpdate, runnable: readonly Transaction[]): void
+  async insert(branch: readonly BlockWithState[], errored: readonly Transaction[] = []): Promise<Insertion> {
+    const { blockchain, pool, persistedPool, nameFailure } = this.#parts
+    const notes = await notesOf(branch, nameFailure)
+    const planned = blockchain.planUpdate(branch.map(({ block }) => block))
+    const mined = new Set<Hex>()
+    for (const { block } of planned?.added ?? []) for (const { hash } of block.transactions) mined.add(hash)
+    const returned = planned === undefined ? [] : unmined(planned, mined)
+    const insertion = await blockchain.insertBranch(branch, [
+      ...persistedPool.drop([...mined, ...errored.map(({ hash }) => hash), ...pool.takeEvicted()]),
+      // In the batch of the update itself, so that a crash between the two loses none of them.
+      ...persistedPool.put(returned),
+    ])
+    for (const { hash } of errored) pool.drop(hash)
+    this.#emitConsole(notes)
+    const { update } = insertion
+    if (update === undefined) {
+      // A new sibling may be an uncle of the next block.
+      this.#parts.discardPending()
+      return insertion
+    }
+    const executable = await this.#applyToPool(update, returned)
+    this.publish(notes === undefined ? update : { ...update, notes }, executable)
+    return insertion
+  }
+
+  /** Emits an update that is on disk and applied to the pool; `executable` are the transactions that it made executable. */
+  publish(update: ChainUpdate, executable: readonly Transaction[]): void {
+    const { discardPending, events } = this.#parts
+    discardPending()
+    events.emit('chain', update)
+    if (executable.length > 0) events.emit('pool', { added: executable })
+  }
+
   /**
    * Validates the pooled transactions again, or those of some senders, after the state or the block overrides changed
    * under an unchanged head; what is no longer valid leaves the pool, in memory and on disk.
    */
-  revalidatePool(senders?: Iterable<Hex>): Promise<void>
+  async revalidatePool(senders?: Iterable<Hex>): Promise<void> {
+    const { store, blockchain, headState, pool, persistedPool, discardPending, events } = this.#parts
+    discardPending()
+    const added = pool.revalidate(blockchain.head, headState(), senders)
+    await store.batch(persistedPool.drop(pool.takeEvicted()))
+    if (added.length > 0) events.emit('pool', { added })
+  }
+
+  #emitConsole(notes: ReadonlyMap<Hex, TransactionNotes> | undefined): void {
+    for (const [transaction, { console }] of notes ?? []) {
+      if (console !== undefined) this.#parts.events.emit('console', { texts: console, transaction })
+    }
+  }
+
+  /** Applies an update to the pool; `returned` are the transactions that it took off the chain. Returns the executable ones. */
+  async #applyToPool(update: ChainUpdate, returned: readonly Transaction[]): Promise<readonly Transaction[]> {
+    const { store, blockchain, headState, pool, persistedPool } = this.#parts
+    const executable = pool.apply(update, blockchain.head, headState())
+    if (returned.length > 0) {
+      const refused = returned.filter(({ hash }) => !pool.has(hash)).map(({ hash }) => hash)
+      await store.batch(persistedPool.drop([...refused, ...pool.takeEvicted()]))
+    }
+    return executable
+  }
 }
 
-/** Makes the writer of a node. */
-export function createChainWriter(parts: Parts): ChainWriter {
-  const { store, blockchain, headState, pool, persistedPool, discardPending, events, nameFailure } = parts
-
-  function publish(update: ChainUpdate, runnable: readonly Transaction[]): void {
-    discardPending()
-    events.emit('chain', update)
-    if (runnable.length > 0) events.emit('pool', { added: runnable })
-  }
-
-  /** Transactions that an update takes off the canonical chain, oldest first. */
-  function unmined({ removed }: ChainUpdate, mined: ReadonlySet<Hex>): Transaction[] {
-    return [...removed]
-      .reverse()
-      .flatMap(({ block }) =>
-        block.transactions.filter(({ isRemasc, hash }) => !isRemasc && !mined.has(hash)),
-      )
-  }
-
-  return {
-    publish,
-    async revalidatePool(senders) {
-      discardPending()
-      const added = pool.revalidate(blockchain.head, headState(), senders)
-      await store.batch(persistedPool.drop(pool.takeEvicted()))
-      if (added.length > 0) events.emit('pool', { added })
-    },
-    async insert(branch, errored = []) {
-      const notes = await notesOf(branch, nameFailure)
-      const planned = blockchain.planUpdate(branch.map(({ block }) => block))
-      const mined = new Set<Hex>()
-      for (const { block } of planned?.added ?? []) for (const { hash } of block.transactions) mined.add(hash)
-      const returned = planned === undefined ? [] : unmined(planned, mined)
-      const insertion = await blockchain.insertBranch(branch, [
-        ...persistedPool.drop([...mined, ...errored.map(({ hash }) => hash), ...pool.takeEvicted()]),
-        // In the batch of the update itself, so that a crash between the two loses none of them.
-        ...persistedPool.put(returned),
-      ])
-      for (const { hash } of errored) pool.drop(hash)
-      for (const [transaction, { console }] of notes ?? []) {
-        if (console !== undefined) events.emit('console', { texts: console, transaction })
-      }
-      const { update } = insertion
-      if (update === undefined) {
-        // A new sibling may be an uncle of the next block.
-        discardPending()
-        return insertion
-      }
-      const runnable = pool.apply(update, blockchain.head, headState())
-      if (returned.length > 0) {
-        const refused = returned.filter(({ hash }) => !pool.has(hash)).map(({ hash }) => hash)
-        await store.batch(persistedPool.drop([...refused, ...pool.takeEvicted()]))
-      }
-      publish(notes === undefined ? update : { ...update, notes }, runnable)
-      return insertion
-    },
-  }
+/** Transactions that an update takes off the canonical chain, oldest first. */
+function unmined({ removed }: ChainUpdate, mined: ReadonlySet<Hex>): Transaction[] {
+  return [...removed]
+    .reverse()
+    .flatMap(({ block }) => block.transactions.filter(({ isRemasc, hash }) => !isRemasc && !mined.has(hash)))
 }

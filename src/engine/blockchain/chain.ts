@@ -29,7 +29,7 @@ import { Blockchain, type BlockWithState } from './blockchain.ts'
 import { withChainStart } from './chain-start.ts'
 import { StateCollector } from './state-collector.ts'
 import { checkStoredEnd } from './stored-end.ts'
-import { createBlockValidation } from './validate-block.ts'
+import { BlockValidation } from './validate-block.ts'
 
 /** Roots at which calls, the pool and the building of blocks share a reader, which keeps what it has read. */
 const SHARED_ROOTS = 4
@@ -93,45 +93,21 @@ function withTrueRoots({ forkedAt: _forkedAt, ...config }: ChainConfig): ChainCo
 
 /** Opens the chain of the store, or starts it with the genesis. Throws `database`. */
 export async function openChain(options: ChainOptions): Promise<Chain> {
-  const { genesis, store, place, logger, now } = options
-  const source = nodeSource(store)
-  const { fork: from } = options
-  const fork =
-    from && createFork({ ...from, source, sharedRoots: SHARED_ROOTS, config: options.config, logger })
-  const network = fork?.isExact === true ? withTrueRoots(options.config) : options.config
-  const blocks = await BlockStore.open(store, network, fork?.history)
-  const config = fork === undefined ? withChainStart(network, blocks) : network
+  const { store, place, now } = options
+  const { fork, blocks, config, trie } = await openBlocks(options)
   checkStoredEnd({ store, blocks, config, place, isFork: fork !== undefined })
-  const trie = fork?.trie ?? new StateTrie(source, { sharedRoots: SHARED_ROOTS })
-  const forked = from && (await fork?.start(from))
-  const networkRules = vmRulesOf(config.name)
-  const rulesAt = fork === undefined ? networkRules : withUpstreamBridge(networkRules, fork)
-  const makeVm = await vmMaker(options.evm)
-  const vm = makeVm({
-    chainId: config.chainId,
-    rulesAt: withSignatures(rulesAt, options.signatures),
-    onNotice: (notice) => logger.warn(notice),
-  })
+  const forked = options.fork && (await fork?.start(options.fork))
+  const { vm, importVm, notices } = await openVms(options, fork, config)
   const collector =
     store.states && new StateCollector({ states: store.states, blocks, onDropped: () => trie.forgetRead() })
-  const blockchain = await Blockchain.open({ store, blocks, trie, place, collector }, () => {
-    if (forked !== undefined) return forked
-    const known = built.get(genesis) ?? buildGenesis(genesis, trie, config)
-    built.set(genesis, known)
-    return known
-  })
+  const blockchain = await Blockchain.open(
+    { store, blocks, trie, place, collector },
+    () => forked ?? builtGenesis(options.genesis, trie, config),
+  )
   collector?.addRoots(() => [blockchain.pristineGenesis.postState])
   const stateAfter = ({ postState }: ExecutedBlock) => trie.reader(postState)
   const access = { config, blockchain, blocks }
-  const notices: string[] = []
-  const importVm = makeVm({
-    chainId: config.chainId,
-    rulesAt,
-    onNotice(notice) {
-      notices.push(notice)
-      logger.warn(notice)
-    },
-  })
+  const validation = new BlockValidation({ ...access, vm: importVm, trie, now, notices })
   return {
     ...access,
     store,
@@ -143,8 +119,61 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     openTrie: (limits) => fork?.openTrie(limits) ?? new StateTrie(nodeSource(store), limits),
     stateAfter,
     headState: () => stateAfter(blockchain.head),
-    validateBlock: createBlockValidation({ ...access, vm: importVm, trie, now, notices }),
+    validateBlock: (block) => validation.validate(block),
   }
+}
+
+/** What the chain is read from. */
+interface OpenBlocks {
+  readonly fork: Fork | undefined
+  readonly blocks: BlockStore
+  readonly config: ChainConfig
+  readonly trie: StateTrie
+}
+
+async function openBlocks({ fork: start, store, config, logger }: ChainOptions): Promise<OpenBlocks> {
+  const source = nodeSource(store)
+  const fork = start && createFork({ ...start, source, sharedRoots: SHARED_ROOTS, config, logger })
+  const network = fork?.isExact === true ? withTrueRoots(config) : config
+  const blocks = await BlockStore.open(store, network, fork?.history)
+  return {
+    fork,
+    blocks,
+    config: fork === undefined ? withChainStart(network, blocks) : network,
+    trie: fork?.trie ?? new StateTrie(source, { sharedRoots: SHARED_ROOTS }),
+  }
+}
+
+/** The VM of a chain, and the one that validates imported blocks, with what that has left out. */
+interface ChainVms {
+  readonly vm: Vm
+  readonly importVm: Vm
+  readonly notices: string[]
+}
+
+async function openVms(
+  { evm, signatures, logger }: ChainOptions,
+  fork: Fork | undefined,
+  { name, chainId }: ChainConfig,
+): Promise<ChainVms> {
+  const networkRules = vmRulesOf(name)
+  const rulesAt = fork === undefined ? networkRules : withUpstreamBridge(networkRules, fork)
+  const makeVm = await vmMaker(evm)
+  const notices: string[] = []
+  const vm = makeVm({
+    chainId,
+    rulesAt: withSignatures(rulesAt, signatures),
+    onNotice: (notice) => logger.warn(notice),
+  })
+  const importVm = makeVm({
+    chainId,
+    rulesAt,
+    onNotice(notice) {
+      notices.push(notice)
+      logger.warn(notice)
+    },
+  })
+  return { vm, importVm, notices }
 }
 
 /** Makes VMs with the chosen EVM; that of the library is loaded where it is chosen. */
@@ -171,15 +200,23 @@ function withSignatures(
   }
 }
 
-/** What was built: the chains of a pool share their genesis. */
-const built = new WeakMap<Genesis, ReturnType<typeof buildGenesis>>()
+/** A first block, and the nodes of the state after it. */
+interface FirstBlock {
+  readonly block: ExecutedBlock
+  readonly state: CommittedState
+}
+
+/** Built genesis blocks: the chains of a pool share theirs. */
+const built = new WeakMap<Genesis, FirstBlock>()
+
+function builtGenesis(genesis: Genesis, trie: StateTrie, config: ChainConfig): FirstBlock {
+  const known = built.get(genesis) ?? buildGenesis(genesis, trie, config)
+  built.set(genesis, known)
+  return known
+}
 
 /** State and block of a genesis; deterministic. */
-function buildGenesis(
-  genesis: Genesis,
-  trie: StateTrie,
-  config: ChainConfig,
-): { block: ExecutedBlock; state: CommittedState } {
+function buildGenesis(genesis: Genesis, trie: StateTrie, config: ChainConfig): FirstBlock {
   const overlay = new Overlay(trie.reader(EMPTY_TRIE_ROOT))
   genesis.apply(overlay)
   const state = trie.commit(EMPTY_TRIE_ROOT, overlay.changes())

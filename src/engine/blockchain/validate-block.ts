@@ -2,43 +2,58 @@
 import { type Block, cumulativeDifficulty, type ExecutedBlock } from '../../chain/block.ts'
 import { headerHash } from '../../chain/header.ts'
 import { validateBody, validateHeader } from '../../chain/validation.ts'
-import { type BrokenRule, brokenRuleOf, invalidBlock } from '../../errors.ts'
+import { type BrokenRule, brokenRuleOf, invalidBlock, messageOf } from '../../errors.ts'
 import type { Vm } from '../../evm/rules.ts'
 import { applyBlock } from '../../execution/apply-block.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
-import { ancestryOf, type ChainAccess, environmentOf } from './ancestry.ts'
+import { type Ancestry, ancestryOf, type ChainAccess, environmentOf } from './ancestry.ts'
 import { headerRootOf, type ResultMismatch, resultMismatch, stateRootMismatch } from './block-result.ts'
 import type { BlockWithState } from './blockchain.ts'
 import { checkForkDetection } from './fork-detection.ts'
 import { checkUncles } from './uncles.ts'
 
 interface Parts extends ChainAccess {
-  /** For this only: `notices` are its own. */
+  /** A VM for this purpose only, which adds to `notices`. */
   readonly vm: Vm
   readonly trie: StateTrie
   /** Wall clock, Unix seconds. */
   readonly now: () => number
-  /** What the VM has left out, in sentences that name the methods; this empties the list. */
+  /** What the VM has left out, in sentences that name the methods. Emptied before each validation. */
   readonly notices: string[]
 }
 
-/**
- * Makes the validation: header, body, uncles, fork detection data, then execution (docs/internals/protocol.md#17-validity,
- * docs/internals/protocol.md#32-uncles, docs/internals/protocol.md#5-execution-and-state). Its result can be inserted. It throws
- * `invalid-block` with the first rule violated, an unknown parent among them. Calls must not overlap.
- */
-export function createBlockValidation(parts: Parts): (block: Block) => Promise<BlockWithState> {
-  const { config, blockchain, blocks, vm, trie, now, notices } = parts
+/** Validates blocks on one chain. Calls must not overlap. */
+export class BlockValidation {
+  readonly #parts: Parts
 
-  function parentOf({ header }: Block): ExecutedBlock {
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Checks header, body, uncles and fork detection data, then executes the block (docs/internals/protocol.md#17-validity,
+   * docs/internals/protocol.md#32-uncles, docs/internals/protocol.md#5-execution-and-state). The result can be inserted.
+   * Throws `invalid-block` with the first rule violated, an unknown parent among them.
+   */
+  async validate(block: Block): Promise<BlockWithState> {
+    this.#parts.notices.length = 0
+    try {
+      const parent = this.#parentOf(block)
+      const ancestry = this.#checkRules(block, parent)
+      return await this.#execute(block, parent, ancestry)
+    } catch (error) {
+      const broken = brokenRuleOf(error)
+      throw broken === undefined ? error : this.#explained(messageOf(error), broken, block.header.number)
+    }
+  }
+
+  #parentOf({ header }: Block): ExecutedBlock {
+    const { config, blockchain, blocks } = this.#parts
     const { number, parentHash } = header
     if (number === 0) {
       const [expected, found] = [blockchain.pristineGenesis.hash, headerHash(header, config)]
-      throw invalidBlock(`block 0: the genesis must be ${expected}, not ${found}`, {
-        rule: 'genesis',
-        expected,
-        found,
-      })
+      const broken = { rule: 'genesis', expected, found }
+      throw invalidBlock(`block 0: the genesis must be ${expected}, not ${found}`, broken)
     }
     const parent = blocks.get(parentHash)
     if (parent !== undefined) return parent
@@ -50,28 +65,31 @@ export function createBlockValidation(parts: Parts): (block: Block) => Promise<B
     })
   }
 
-  async function validated(block: Block): Promise<BlockWithState> {
+  /** Checks what needs no execution; the ancestry that ends at the parent. */
+  #checkRules(block: Block, parent: ExecutedBlock): Ancestry {
+    const { config, blockchain, blocks, now } = this.#parts
     const { header } = block
-    const refuse = ({ message, ...broken }: ResultMismatch) =>
-      invalidBlock(`block ${header.number}: ${message}`, broken)
-    const parent = parentOf(block)
     const above = { hash: parent.hash, header: parent.block.header }
     const time = now()
     validateHeader(header, above.header, config, time)
     validateBody(block, config)
-    checkUncles(block, above, parts, time)
+    checkUncles(block, above, this.#parts, time)
     const ancestry = ancestryOf(above, blockchain, blocks)
     checkForkDetection(header, ancestry, config)
+    return ancestry
+  }
 
+  /** Executes the block and compares the results with its header. */
+  async #execute(block: Block, parent: ExecutedBlock, ancestry: Ancestry): Promise<BlockWithState> {
+    const { config, blocks, vm, trie } = this.#parts
+    const { header } = block
     const env = environmentOf(header, ancestry, (hash) => blocks.get(hash))
     const parentState = trie.reader(parent.postState)
     const { result, state } = await applyBlock({ block, config, vm, parentState, env })
     const rules = config.rulesAt(header.number)
-    const wrong = resultMismatch(header, result, rules)
-    if (wrong !== undefined) throw refuse(wrong)
+    refuse(header.number, resultMismatch(header, result, rules))
     const committed = trie.commit(parent.postState, state.changes())
-    const wrongRoot = stateRootMismatch(header, headerRootOf(committed, trie, rules))
-    if (wrongRoot !== undefined) throw refuse(wrongRoot)
+    refuse(header.number, stateRootMismatch(header, headerRootOf(committed, trie, rules)))
     return {
       block: {
         hash: headerHash(header, config),
@@ -86,20 +104,17 @@ export function createBlockValidation(parts: Parts): (block: Block) => Promise<B
     }
   }
 
-  /** The error with the height, and with the notices that explain it: the chain did what this node leaves out. */
-  function explained(error: Error, broken: BrokenRule, height: number): Error {
-    if (notices.length === 0) return invalidBlock(error.message, { height, ...broken })
+  /** The error with the height, and with the notices of rules that this node leaves out and the block may depend on. */
+  #explained(message: string, broken: BrokenRule, height: number): Error {
+    const { notices } = this.#parts
+    if (notices.length === 0) return invalidBlock(message, { height, ...broken })
     const left = [...new Set(notices)].join('; ')
-    return invalidBlock(`${error.message}; ${left}`, { height, ...broken, rule: 'notSimulated' })
+    return invalidBlock(`${message}; ${left}`, { height, ...broken, rule: 'notSimulated' })
   }
+}
 
-  return async function validateBlock(block) {
-    notices.length = 0
-    try {
-      return await validated(block)
-    } catch (error) {
-      const broken = brokenRuleOf(error)
-      throw broken === undefined ? error : explained(error as Error, broken, block.header.number)
-    }
-  }
+function refuse(height: number, mismatch: ResultMismatch | undefined): void {
+  if (mismatch === undefined) return
+  const { message, ...broken } = mismatch
+  throw invalidBlock(`block ${height}: ${message}`, broken)
 }

@@ -15,8 +15,8 @@ import type { RemoteBlockId, RemoteChain } from '../../state/remote/model.ts'
 import type { BlockHistory } from '../../store/block-store.ts'
 import type { StateNodes } from '../../store/state-nodes.ts'
 import { type AccountEdit, applyEdits } from '../dev/state-edits.ts'
-import { createHistory } from './history.ts'
-import { createPayouts, type PreparePayout } from './payouts.ts'
+import { ForkHistory } from './history.ts'
+import { ForkPayouts } from './payouts.ts'
 
 /** What a fork changes of the upstream's state before its first block. */
 interface StartChanges {
@@ -34,7 +34,8 @@ export interface Fork {
   readonly demand: Demand
   readonly trie: ForkTrie
   readonly history: BlockHistory
-  readonly preparePayout: PreparePayout
+  /** Prepares the payout of the block at a height. Throws `UpstreamDelay`. */
+  preparePayout(height: number): Promise<void>
   /**
    * The block of the upstream whose state has what an account has after `block`; `undefined` where the proof can be made
    * here. Throws `invalid-params` when the account was written since: the state of a fork that is not exact has no true root.
@@ -77,7 +78,8 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
   const remoteStates = new RemoteStates(remote.point)
   const parts = { demand, remoteStates, stateAt: remote.stateAt.bind(remote) }
   const trie = new ForkTrie(source, { sharedRoots }, parts)
-  const history = createHistory(remote, remoteStates, demand)
+  const history = new ForkHistory(remote, remoteStates, demand)
+  const payouts = new ForkPayouts({ remote, history, demand, config, logger, unpaid })
   const { stateRoot } = remote.head.block.header
   // An import writes the root last, so what is below it is there too; states of what was read have other roots.
   const isExact = source.node(stateRoot) !== undefined
@@ -87,7 +89,7 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
     demand,
     trie,
     history,
-    preparePayout: createPayouts({ remote, history, demand, config, logger, unpaid }),
+    preparePayout: (height) => payouts.prepare(height),
     provableAt({ hash, block: { header }, postState }, address) {
       const { number } = header
       if (number < remote.point.number) return { number, hash }

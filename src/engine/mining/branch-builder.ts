@@ -29,77 +29,44 @@ interface Parts {
   readonly onDemand: OnDemand
 }
 
+/** The place of a block in the branch that is built. */
+interface Place {
+  readonly index: number
+  /** Reads the stored blocks and the branch so far. */
+  readonly reader: BlockReader
+  readonly uncles: boolean
+}
+
 /** How a branch is built. */
 export interface BranchOptions {
   /** Include known siblings as uncles. */
   readonly uncles: boolean
   /** Append empty blocks until the branch's total difficulty exceeds this. */
   readonly minimumDifficulty?: bigint | undefined
-  /** Looks at each block whether to go on; nothing of the branch is written until all of it is built. */
+  /** Can end the building before each block: nothing of the branch is written until all of it is built. */
   readonly progress?: Progress | undefined
 }
 
-/**
- * Builds the planned blocks on `fork`, each the child of the one before, and calls `use` with them; their states are
- * readable until `use` settles. Throws `invalid-params` when a transaction is invalid in its block, or a timestamp does
- * not exceed the parent's.
- */
-export type BranchBuilder = <T>(
-  fork: ExecutedBlock,
-  plan: readonly PlannedBlock[],
-  options: BranchOptions,
-  use: (branch: readonly BlockWithState[]) => Promise<T>,
-) => Promise<T>
+/** Builds branches of blocks. */
+export class BranchBuilder {
+  readonly #parts: Parts
 
-/** Makes the branch builder. */
-export function createBranchBuilder(parts: Parts): BranchBuilder {
-  const { config, blocks, trie, clock } = parts
-
-  async function buildNext(
-    parent: ExecutedBlock,
-    planned: PlannedBlock,
-    index: number,
-    reader: BlockReader,
-    uncles: boolean,
-  ): Promise<BlockWithState> {
-    const above = parent.block.header.timestamp
-    const timestamp = planned.timestamp ?? clock.nextTimestamp(above)
-    if (timestamp <= above) {
-      throw invalidParams(
-        `blocks[${index}].timestamp: ${timestamp} must be greater than the parent's ${above}`,
-      )
-    }
-    const transactions = planned.transactions ?? []
-    const built = await parts.onDemand(() =>
-      parts.build({
-        parent,
-        timestamp,
-        coinbase: planned.coinbase ?? parts.coinbase(),
-        extraData: parts.extraData,
-        candidates: inOrder(transactions),
-        branch: reader,
-        ...(!uncles && { uncles: [] }),
-      }),
-    )
-    const [refused] = [
-      ...built.rejected,
-      ...built.errored.map((transaction) => ({ transaction, reason: 'it could not be run' })),
-    ]
-    if (refused !== undefined) {
-      const place = transactions.indexOf(refused.transaction)
-      throw invalidParams(`blocks[${index}].transactions[${place}]: ${refused.reason}`)
-    }
-    try {
-      validateBody(built.block, config)
-    } catch (error) {
-      throw error instanceof NodeError ? invalidParams(`blocks[${index}]: ${error.message}`) : error
-    }
-    if (planned.timestamp === undefined) clock.taken(timestamp)
-    const block = await parts.mine(built, reader)
-    return { block, state: built.state, outcomes: built.result.outcomes }
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
-  return async (fork, plan, { uncles, minimumDifficulty = -1n, progress }, use) => {
+  /**
+   * Builds the planned blocks on `fork`, each the child of the one before, and calls `use` with them; their states are
+   * readable until `use` settles. Throws `invalid-params` when a transaction is invalid in its block, or a timestamp does
+   * not exceed the parent's.
+   */
+  async build<T>(
+    fork: ExecutedBlock,
+    plan: readonly PlannedBlock[],
+    { uncles, minimumDifficulty = -1n, progress }: BranchOptions,
+    use: (branch: readonly BlockWithState[]) => Promise<T>,
+  ): Promise<T> {
+    const { blocks, trie } = this.#parts
     const branch: BlockWithState[] = []
     let tip = fork
     try {
@@ -109,7 +76,7 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
           blocks,
           branch.map(({ block }) => block),
         )
-        const made = await buildNext(tip, plan[index] ?? {}, index, reader, uncles)
+        const made = await this.#buildNext(tip, plan[index] ?? {}, { index, reader, uncles })
         trie.remember(made.state)
         branch.push(made)
         tip = made.block
@@ -118,6 +85,56 @@ export function createBranchBuilder(parts: Parts): BranchBuilder {
     } finally {
       for (const { state } of branch) trie.settle(state)
     }
+  }
+
+  async #buildNext(parent: ExecutedBlock, planned: PlannedBlock, place: Place): Promise<BlockWithState> {
+    const { config, clock, coinbase, extraData, onDemand } = this.#parts
+    const { index, reader, uncles } = place
+    const above = parent.block.header.timestamp
+    const timestamp = planned.timestamp ?? clock.nextTimestamp(above)
+    if (timestamp <= above) {
+      throw invalidParams(
+        `blocks[${index}].timestamp: ${timestamp} must be greater than the parent's ${above}`,
+      )
+    }
+    const transactions = planned.transactions ?? []
+    const built = await onDemand(() =>
+      this.#parts.build({
+        parent,
+        timestamp,
+        coinbase: planned.coinbase ?? coinbase(),
+        extraData,
+        candidates: inOrder(transactions),
+        branch: reader,
+        ...(!uncles && { uncles: [] }),
+      }),
+    )
+    checkBuilt(built, transactions, index, config)
+    if (planned.timestamp === undefined) clock.taken(timestamp)
+    const block = await this.#parts.mine(built, reader)
+    return { block, state: built.state, outcomes: built.result.outcomes }
+  }
+}
+
+/** Throws `invalid-params` unless the block at an index of the plan holds all its transactions and may stand in a chain. */
+function checkBuilt(
+  { block, rejected, errored }: BuiltBlock,
+  transactions: readonly Transaction[],
+  index: number,
+  config: ChainConfig,
+): void {
+  const [refused] = [
+    ...rejected,
+    ...errored.map((transaction) => ({ transaction, reason: 'it could not be run' })),
+  ]
+  if (refused !== undefined) {
+    const place = transactions.indexOf(refused.transaction)
+    throw invalidParams(`blocks[${index}].transactions[${place}]: ${refused.reason}`)
+  }
+  try {
+    validateBody(block, config)
+  } catch (error) {
+    throw error instanceof NodeError ? invalidParams(`blocks[${index}]: ${error.message}`) : error
   }
 }
 

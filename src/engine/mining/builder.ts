@@ -1,12 +1,10 @@
 /** Builds a block: selects transactions, executes them, fills in the header. Without proof of work. */
-import type { Block, ExecutedBlock } from '../../chain/block.ts'
-import { transactionsRoot, unclesHash } from '../../chain/block.ts'
+import { type Block, type ExecutedBlock, transactionsRoot, unclesHash } from '../../chain/block.ts'
 import { sublistLimits } from '../../chain/config.ts'
 import type { Header } from '../../chain/header.ts'
-import { nextDifficulty, nextGasLimit, nextMinimumGasPrice } from '../../chain/next-header.ts'
+import { emptyHeader, nextDifficulty, nextGasLimit, nextMinimumGasPrice } from '../../chain/next-header.ts'
 import { receiptsRoot } from '../../chain/receipt.ts'
 import type { Transaction } from '../../chain/transaction.ts'
-import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Vm } from '../../evm/rules.ts'
 import { BlockExecution, type BlockResult } from '../../execution/apply-block.ts'
@@ -17,6 +15,7 @@ import type { CommittedState } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
 import { ancestryOf, type BlockReader, type ChainAccess, environmentOf } from '../blockchain/ancestry.ts'
+import { headerRootOf } from '../blockchain/block-result.ts'
 import { uncleCandidates } from '../blockchain/uncles.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { Fork } from '../fork/fork.ts'
@@ -61,61 +60,74 @@ interface Parts extends ChainAccess {
   readonly fork: Fork | undefined
 }
 
-/** Makes the builder. It builds on any parent whose state can be read. */
-export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<BuiltBlock> {
-  const { config, blockchain, blocks, vm, trie, logger } = parts
-  const yieldIfDue = createEventLoopYield('chain')
+/** What the candidates of a block became. */
+interface Selection {
+  readonly errored: Transaction[]
+  readonly rejected: { transaction: Transaction; reason: string }[]
+}
 
-  return async function build({ parent, timestamp, coinbase, extraData, candidates, ...rest }) {
-    const above = parent.block.header
-    const tip = { hash: parent.hash, header: above }
-    const { branch = blocks, headerOverrides = {} } = rest
-    const uncles = rest.uncles ?? uncleCandidates(tip, { config, blockchain, blocks: branch })
-    const number = above.number + 1
-    const rules = config.rulesAt(number)
-    const draft: Header = {
-      version: rules.headerVersion,
-      parentHash: parent.hash,
-      unclesHash: unclesHash(uncles, config),
-      coinbase,
-      stateRoot: parent.postState,
-      transactionsRoot: parent.postState,
-      receiptsRoot: parent.postState,
-      logsBloom: EMPTY,
-      difficulty: nextDifficulty(above, timestamp, uncles.length, config),
-      number,
-      gasLimit: headerOverrides.gasLimit ?? nextGasLimit(above, config),
-      gasUsed: 0n,
-      timestamp,
-      extraData,
-      paidFees: 0n,
-      minimumGasPrice: headerOverrides.minimumGasPrice ?? nextMinimumGasPrice(above, config),
-      uncleCount: uncles.length,
-      ummRoot: rules.umm ? EMPTY : undefined,
-      edges: rules.headerVersion === 0 ? undefined : [],
-      baseEvent: rules.headerVersion === 2 ? EMPTY : undefined,
-      bitcoinHeader: EMPTY,
-      merkleProof: EMPTY,
-      coinbaseTransaction: EMPTY,
-    }
-    await parts.fork?.preparePayout(number)
-    const ancestry = ancestryOf(tip, blockchain, branch)
+/** Builds blocks on any parent whose state can be read. */
+export class BlockBuilder {
+  readonly #parts: Parts
+  readonly #yieldIfDue = createEventLoopYield('chain')
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Builds a block. Throws what reads of a fork's state throw. */
+  async build(request: BuildRequest): Promise<BuiltBlock> {
+    const { blockchain, blocks, config, fork, trie, vm } = this.#parts
+    const { parent, candidates, branch = blocks, headerOverrides = {} } = request
+    const tip = { hash: parent.hash, header: parent.block.header }
+    const uncles = request.uncles ?? uncleCandidates(tip, { config, blockchain, blocks: branch })
+    const draft = this.#draftOf(request, uncles)
+    await fork?.preparePayout(draft.number)
     const overlay = new Overlay(trie.reader(parent.postState))
     const execution = new BlockExecution({
       config,
       vm,
       state: overlay,
-      env: environmentOf(draft, ancestry, (hash) => branch.get(hash)),
+      env: environmentOf(draft, ancestryOf(tip, blockchain, branch), (hash) => branch.get(hash)),
       sequentialGasLimit:
-        headerOverrides.gasLimit ?? sublistLimits(config, draft.gasLimit, number).sequential,
+        headerOverrides.gasLimit ?? sublistLimits(config, draft.gasLimit, draft.number).sequential,
     })
+    await this.#yieldIfDue()
+    const { errored, rejected } = await this.#addCandidates(execution, candidates)
+    const result = execution.finish()
+    const state = trie.commit(parent.postState, overlay.changes())
+    const header = this.#completed(draft, result, state)
+    const block = { header, transactions: result.transactions, uncles }
+    return { block, result, parent, overlay, state, errored, rejected }
+  }
 
-    await yieldIfDue()
+  /** The header with all fields that do not follow from the execution. */
+  #draftOf(request: BuildRequest, uncles: readonly Header[]): Header {
+    const { config } = this.#parts
+    const { parent, timestamp, coinbase, extraData, headerOverrides = {} } = request
+    const above = parent.block.header
+    return {
+      ...emptyHeader(above.number + 1, config),
+      parentHash: parent.hash,
+      unclesHash: unclesHash(uncles, config),
+      coinbase,
+      stateRoot: parent.postState,
+      difficulty: nextDifficulty(above, timestamp, uncles.length, config),
+      gasLimit: headerOverrides.gasLimit ?? nextGasLimit(above, config),
+      timestamp,
+      extraData,
+      minimumGasPrice: headerOverrides.minimumGasPrice ?? nextMinimumGasPrice(above, config),
+      uncleCount: uncles.length,
+    }
+  }
+
+  /** Executes the candidates that fit, best first. */
+  async #addCandidates(execution: BlockExecution, candidates: Candidates): Promise<Selection> {
     const errored: Transaction[] = []
     const rejected: { transaction: Transaction; reason: string }[] = []
     for (let transaction = candidates.next(); transaction !== undefined; transaction = candidates.next()) {
       try {
-        await yieldIfDue()
+        await this.#yieldIfDue()
         await execution.add(transaction)
       } catch (error) {
         if (error instanceof UpstreamMiss) throw error
@@ -125,32 +137,25 @@ export function createBuilder(parts: Parts): (request: BuildRequest) => Promise<
           rejected.push({ transaction, reason: error.message })
           continue
         }
-        logger.error('a pooled transaction could not be run and is dropped', {
-          hash: transaction.hash,
-          error,
-        })
+        const { hash } = transaction
+        this.#parts.logger.error('a pooled transaction could not be run and is dropped', { hash, error })
         errored.push(transaction)
       }
     }
-    const result = execution.finish()
-    const state = trie.commit(parent.postState, overlay.changes())
-    const header: Header = {
+    return { errored, rejected }
+  }
+
+  #completed(draft: Header, result: BlockResult, state: CommittedState): Header {
+    const { config, trie } = this.#parts
+    const rules = config.rulesAt(draft.number)
+    return {
       ...draft,
-      stateRoot: rules.unifiedTrie ? state.root : trie.orchidRoot(state),
+      stateRoot: headerRootOf(state, trie, rules),
       transactionsRoot: transactionsRoot(result.transactions, rules),
       receiptsRoot: receiptsRoot(result.receipts, rules),
       logsBloom: result.logsBloom,
       gasUsed: result.gasUsed,
       paidFees: result.paidFees,
-    }
-    return {
-      block: { header, transactions: result.transactions, uncles },
-      result,
-      parent,
-      overlay,
-      state,
-      errored,
-      rejected,
     }
   }
 }

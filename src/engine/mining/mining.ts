@@ -10,13 +10,13 @@ import type { Clock } from '../clock.ts'
 import type { BlockOverrides } from '../dev/block-overrides.ts'
 import type { MiningMode } from '../model.ts'
 import type { Pool } from '../pool/pool.ts'
-import { type BranchBuilder, createBranchBuilder } from './branch-builder.ts'
-import { type BuildRequest, type BuiltBlock, createBuilder } from './builder.ts'
+import { BranchBuilder } from './branch-builder.ts'
+import { BlockBuilder, type BuildRequest, type BuiltBlock } from './builder.ts'
 import { createHashrates, type Hashrates } from './hashrates.ts'
 import { createMiner, type Miner } from './miner.ts'
 import { createPending, type Pending } from './pending.ts'
 import { createSchedule, type Schedule } from './schedule.ts'
-import { createSolutions, type Solutions } from './solution.ts'
+import { type Solutions, SolutionVerifier } from './solution.ts'
 import { createWorks, type Works } from './work.ts'
 
 /** What produces blocks. */
@@ -33,7 +33,8 @@ export interface Mining {
   build(parent: ExecutedBlock, timestamp: number): Promise<BuiltBlock>
   /** Completes a built block with a proof of work. */
   readonly mine: Miner
-  readonly buildBranch: BranchBuilder
+  /** See `BranchBuilder.build`. */
+  readonly buildBranch: BranchBuilder['build']
   /** Discards the pending block and the current work: head, pool, clock or block overrides changed. */
   discardPending(): void
 }
@@ -60,26 +61,13 @@ export interface MiningParts extends Chain {
 
 /** Makes the block production of a node; its schedule is stopped. */
 export function createMining(parts: MiningParts): Mining {
-  const { config, blockchain, pool, clock, blockOverrides, logger, now, fork } = parts
+  const { config, blockchain, clock, blockOverrides, logger, now, fork } = parts
   const extraData = encodeRlp([Uint8Array.of(1), new TextEncoder().encode(parts.signature)])
-  const buildBlock = createBuilder(parts)
-  const build = (request: BuildRequest) =>
-    buildBlock({ ...request, headerOverrides: blockOverrides.headerOverrides })
   const inQueue: OnDemand = fork?.demand.runQueued ?? runOnce
-  const buildFromPool = (parent: ExecutedBlock, timestamp: number, data: Uint8Array, onDemand: OnDemand) =>
-    onDemand(
-      async () => {
-        if (fork !== undefined) readParties(parts.stateAfter(parent), pool.pending())
-        return build({
-          parent,
-          timestamp,
-          coinbase: blockOverrides.coinbase,
-          extraData: data,
-          candidates: pool.candidates(),
-        })
-      },
-      () => pool.pendingAt(0),
-    )
+  const builder = new BlockBuilder(parts)
+  const build = (request: BuildRequest) =>
+    builder.build({ ...request, headerOverrides: blockOverrides.headerOverrides })
+  const buildFromPool = poolBuild(parts, build)
   const buildNext = (data: Uint8Array) =>
     afterDelays(async () => {
       const { head } = blockchain
@@ -88,29 +76,19 @@ export function createMining(parts: MiningParts): Mining {
   const pending = createPending(config, buildNext, fork !== undefined)
   const works = createWorks({ ...parts, build: () => buildNext(extraData) })
   const mine = createMiner(parts, parts.isClosing)
+  const coinbase = () => blockOverrides.coinbase
+  const branches = new BranchBuilder({ ...parts, onDemand: inQueue, coinbase, extraData, build, mine })
+  const elapsed = () => performance.now()
+  const { workRateLimitMs: rateLimitMs } = parts
   return {
     pending,
     works,
-    solutions: createSolutions({
-      ...parts,
-      works,
-      logger,
-      now,
-      elapsed: () => performance.now(),
-      rateLimitMs: parts.workRateLimitMs,
-    }),
+    solutions: new SolutionVerifier({ ...parts, works, logger, now, elapsed, rateLimitMs }),
     hashrates: createHashrates(now),
     schedule: createSchedule(parts.mode, parts.onTick),
     build: (parent, timestamp) => buildFromPool(parent, timestamp, extraData, inQueue),
     mine,
-    buildBranch: createBranchBuilder({
-      ...parts,
-      onDemand: inQueue,
-      coinbase: () => blockOverrides.coinbase,
-      extraData,
-      build,
-      mine,
-    }),
+    buildBranch: (...given) => branches.build(...given),
     discardPending() {
       pending.discard()
       works.discard()
@@ -118,12 +96,35 @@ export function createMining(parts: MiningParts): Mining {
   }
 }
 
-/** Senders whose accounts are read before a block is built. */
-const MOST_PARTIES = 500
+/** Builds a block from the pool's transactions; `timestamp` in Unix seconds. */
+type PoolBuild = (
+  parent: ExecutedBlock,
+  timestamp: number,
+  extraData: Uint8Array,
+  onDemand: OnDemand,
+) => Promise<BuiltBlock>
 
-/** Reads the accounts that transactions begin with, so that a fork fetches them together. */
-function readParties(state: StateReader, transactions: readonly Transaction[]): void {
-  for (const { from, to } of transactions.slice(0, MOST_PARTIES)) {
+function poolBuild(
+  { fork, pool, stateAfter, blockOverrides }: MiningParts,
+  build: (request: BuildRequest) => Promise<BuiltBlock>,
+): PoolBuild {
+  return (parent, timestamp, extraData, onDemand) =>
+    onDemand(
+      async () => {
+        if (fork !== undefined) readAccounts(stateAfter(parent), pool.pending())
+        const { coinbase } = blockOverrides
+        return build({ parent, timestamp, coinbase, extraData, candidates: pool.candidates() })
+      },
+      () => pool.pendingAt(0),
+    )
+}
+
+/** Transactions whose accounts are read before a block is built. */
+const MAX_READ_AHEAD = 500
+
+/** Reads senders and receivers of transactions, so that a fork fetches them together. */
+function readAccounts(state: StateReader, transactions: readonly Transaction[]): void {
+  for (const { from, to } of transactions.slice(0, MAX_READ_AHEAD)) {
     state.account(from)
     if (to !== null) state.account(to)
   }

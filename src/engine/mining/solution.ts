@@ -47,66 +47,71 @@ function refused(message: string): NodeError {
   return new NodeError('mining-refused', message)
 }
 
-/** Makes the verification of a node's works. */
-export function createSolutions(parts: Parts): Solutions {
-  const { config, blocks, works, logger, now, elapsed, rateLimitMs } = parts
-  let lastSubmission = Number.NEGATIVE_INFINITY
+/** Verifies the proofs for the works of a node. */
+export class SolutionVerifier implements Solutions {
+  readonly #parts: Parts
+  #lastSubmission = Number.NEGATIVE_INFINITY
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  verify(solution: Solution): SolvedWork {
+    const { config, logger, now } = this.#parts
+    this.#enforceRateLimit()
+    const committed = committedHash(solution.coinbase)
+    if (committed === undefined) {
+      throw refused('Cannot publish block, the coinbase transaction holds no tag with a hash behind it')
+    }
+    const hash = toHex(committed)
+    const work = this.#validWork(hash)
+    if (work === undefined) throw refused(`Cannot publish block, could not find hash ${hash} in the cache`)
+    const { built } = work
+    const header = attachProof(built.block.header, solution)
+    try {
+      validateOwnHeader(header, built.parent.block.header, config, now())
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      // The reference node's text does not contain the reason, so it is logged.
+      logger.warn('submitted work is refused', { work: hash, rule: error.message })
+      throw refused(
+        `Invalid block supplied by miner: ${headerHash(header, config)} ${hash} at height ${header.number}`,
+      )
+    }
+    return { work, block: completeBlock(built, header, this.#parts) }
+  }
+
+  tryNonce(workHash: Hex, nonce: number): SolvedWork | undefined {
+    const work = this.#validWork(workHash)
+    if (work === undefined) return undefined
+    const { built, forkDetectionData } = work
+    const unproven = built.block.header
+    const header = createProofSearch(unproven, this.#parts.config, {
+      forkDetectionData,
+      time: unproven.timestamp,
+      startNonce: nonce,
+    }).advance(1)
+    return header && { work, block: completeBlock(built, header, this.#parts) }
+  }
 
   /**
    * A cached work whose parent is still stored with the state that the work was built on: a revert to a snapshot deletes
    * blocks, and state edits replace the state.
    */
-  function validWork(hash: Hex): CachedWork | undefined {
+  #validWork(hash: Hex): CachedWork | undefined {
+    const { works, blocks } = this.#parts
     const work = works.find(hash)
     const parent = work && blocks.get(work.parentHash)
     return parent !== undefined && parent.postState === work?.built.parent.postState ? work : undefined
   }
 
-  function enforceRateLimit(): void {
+  #enforceRateLimit(): void {
+    const { rateLimitMs, elapsed } = this.#parts
     if (rateLimitMs === 0) return
     const time = elapsed()
-    if (time - lastSubmission < rateLimitMs) {
+    if (time - this.#lastSubmission < rateLimitMs) {
       throw refused('Cannot publish block, block submission rate limit exceeded')
     }
-    lastSubmission = time
-  }
-
-  return {
-    verify(solution) {
-      enforceRateLimit()
-      const committed = committedHash(solution.coinbase)
-      if (committed === undefined) {
-        throw refused('Cannot publish block, the coinbase transaction holds no tag with a hash behind it')
-      }
-      const hash = toHex(committed)
-      const work = validWork(hash)
-      if (work === undefined) throw refused(`Cannot publish block, could not find hash ${hash} in the cache`)
-      const { built } = work
-      const header = attachProof(built.block.header, solution)
-      try {
-        validateOwnHeader(header, built.parent.block.header, config, now())
-      } catch (error) {
-        if (!(error instanceof NodeError)) throw error
-        // The reference node's text does not contain the reason, so it is logged.
-        logger.warn('submitted work is refused', { work: hash, rule: error.message })
-        throw refused(
-          `Invalid block supplied by miner: ${headerHash(header, config)} ${hash} at height ${header.number}`,
-        )
-      }
-      return { work, block: completeBlock(built, header, parts) }
-    },
-
-    tryNonce(workHash, nonce) {
-      const work = validWork(workHash)
-      if (work === undefined) return undefined
-      const { built, forkDetectionData } = work
-      const unproven = built.block.header
-      const header = createProofSearch(unproven, config, {
-        forkDetectionData,
-        time: unproven.timestamp,
-        startNonce: nonce,
-      }).advance(1)
-      return header && { work, block: completeBlock(built, header, parts) }
-    },
+    this.#lastSubmission = time
   }
 }

@@ -73,13 +73,11 @@ describe('bans', () => {
     expect(bans).toBe(2)
     stop()
     expect(peers.banned()).toEqual(['2001:db8::1', '203.0.113.9/24'])
-    expect([STRANGER, '2001:db8::1', '203.0.114.7', '2001:db8::2', '127.0.0.1'].map(peers.isBanned)).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-    ])
+    expect(
+      [STRANGER, '2001:db8::1', '203.0.114.7', '2001:db8::2', '127.0.0.1'].map((address) =>
+        peers.isBanned(address),
+      ),
+    ).toEqual([true, true, false, false, false])
     expect(peers.list()[0]).toMatchObject({ isBanned: true, punishments: 1 })
     expect(await peers.unban('203.0.113.0/24')).toBe(true)
     expect(peers.isBanned(STRANGER)).toBe(false)
