@@ -1,4 +1,4 @@
-/** What a contract's ABI names: functions, events and errors, read from JSON, with their canonical signatures. */
+/** The entries of a contract's ABI: functions, events and errors, read from JSON, with their canonical signatures. */
 import { keccak256 } from '../encoding/hash.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
 
@@ -16,23 +16,23 @@ export interface AbiParameter {
 /** Whether a function reads or changes state, and takes value. */
 export type Mutability = 'pure' | 'view' | 'nonpayable' | 'payable'
 
-/** One named thing of a contract. */
+/** One entry of an ABI. */
 export interface AbiEntry {
   readonly kind: 'function' | 'event' | 'error' | 'constructor'
   readonly name: string
   readonly inputs: readonly AbiParameter[]
   /** Of functions only. */
   readonly outputs: readonly AbiParameter[]
-  /** Of events: an anonymous one has no topic to be known by. */
+  /** Of events: an anonymous one has no topic of its own. */
   readonly anonymous: boolean
   /** Of functions and constructors only. */
   readonly mutability?: Mutability
 }
 
 const KINDS: ReadonlySet<unknown> = new Set<AbiEntry['kind']>(['function', 'event', 'error', 'constructor'])
-/** They have nothing to decode. */
+/** Entries without arguments, which are ignored. */
 const NAMELESS: ReadonlySet<unknown> = new Set(['fallback', 'receive'])
-/** Tuples within tuples; compilers stop long before. */
+/** Maximum nesting of tuples; compilers allow far less. */
 const MAX_DEPTH = 16
 
 /** Longest text of a type, characters. */
@@ -91,7 +91,7 @@ export function readEntries(abi: unknown): AbiEntry[] {
   })
 }
 
-/** The type as signatures have it: tuples spelled out, bare integers with their width. */
+/** The type as in signatures: tuples as lists of their members, bare integers with their width. */
 function canonicalType({ type, components }: AbiParameter): string {
   if (type.startsWith('tuple')) return `(${components.map(canonicalType).join(',')})${type.slice(5)}`
   return type.replace(/^(u?int)(?=\[|$)/, '$1256')
@@ -107,12 +107,12 @@ export function signatureHash(signature: string): Hex {
   return toHex(keccak256(new TextEncoder().encode(signature)))
 }
 
-/** What an event is logged under: the hash of its signature. */
+/** The first topic of an event: the hash of its signature. */
 export function topicOf(entry: Pick<AbiEntry, 'name' | 'inputs'>): Hex {
   return signatureHash(signatureOf(entry))
 }
 
-/** What a call or an error begins with: the first 4 bytes of that hash. */
+/** The selector of a function or an error: the first 4 bytes of the hash of its signature. */
 export function selectorOf(entry: Pick<AbiEntry, 'name' | 'inputs'>): Hex {
   return topicOf(entry).slice(0, 10) as Hex
 }

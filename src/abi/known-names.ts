@@ -1,4 +1,4 @@
-/** What some contracts call their functions, events and errors, by what these are called by; it can be forgotten again. */
+/** Entries of functions, events and errors by selector or topic, and contracts by code. Contracts can be removed again. */
 import type { Hex } from '../encoding/hex.ts'
 import type { Artifact } from './artifact.ts'
 import { type AbiEntry, selectorOf, topicOf } from './entry.ts'
@@ -24,7 +24,7 @@ class SharedKeyEntries {
     this.#latestFirst = undefined
   }
 
-  /** Takes out this very entry; one of the same shape that came later stays. */
+  /** Removes this entry; a later one of the same shape stays. */
   remove(entry: AbiEntry): void {
     const shape = JSON.stringify(entry)
     if (this.#byShape.get(shape) !== entry) return
@@ -38,7 +38,7 @@ export type NameTable = 'functions' | 'errors' | 'events'
 
 const NONE: readonly AbiEntry[] = []
 
-/** The names of one contract, or of many. What is forgotten first must have come first. */
+/** The names of one contract, or of many. Contracts must be removed in the order in which they were added. */
 export class KnownNames {
   readonly #tables: Readonly<Record<NameTable, Map<Hex, SharedKeyEntries>>> = {
     functions: new Map(),
@@ -64,7 +64,7 @@ export class KnownNames {
     return this.#creations.get(length)?.values() ?? []
   }
 
-  /** Learns a contract's names, or learns them anew. */
+  /** Adds a contract's names; names of a known contract become the latest. */
   add(artifact: Artifact): void {
     for (const entry of artifact.entries) {
       const place = this.#placeOf(entry)
@@ -82,7 +82,7 @@ export class KnownNames {
     else known.set(hash, artifact)
   }
 
-  /** Forgets what this very artifact brought and none that came later brought too. */
+  /** Removes what this artifact added, except what a later one added as well. */
   remove(artifact: Artifact): void {
     const { entries, codeKey, creation } = artifact
     for (const entry of entries) {

@@ -1,4 +1,4 @@
-/** What the compiler's own failures mean: `Panic(uint256)`. */
+/** The meanings of the compiler's own failures: `Panic(uint256)`. */
 import { toBigInt } from '../encoding/bytes.ts'
 import { toHex } from '../encoding/hex.ts'
 

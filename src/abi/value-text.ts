@@ -14,7 +14,7 @@ export function bytesText(bytes: Uint8Array, most = MAX_BYTES): string {
   return `${toHex(bytes.subarray(0, most))}… (${bytes.length} bytes)`
 }
 
-/** A text in quotes on one line; what could repaint a terminal or turn its direction is spelled out. */
+/** A text in quotes on one line; characters that control a terminal or the text direction are escaped. */
 export function quoted(text: string): string {
   const shown = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
   return JSON.stringify(shown).replace(
@@ -43,7 +43,7 @@ export function valueText(parameter: AbiParameter, value: AbiValue): string {
   return String(value)
 }
 
-/** Values with their names, parted by commas: `to: 0x…, amount: 5`. */
+/** Values with their names, separated by commas: `to: 0x…, amount: 5`. */
 export function valuesText(parameters: readonly AbiParameter[], values: readonly AbiValue[]): string {
   return listText(values, (value, i) => {
     const parameter = parameters[i]

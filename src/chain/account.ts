@@ -7,6 +7,12 @@ export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653c
 /** keccak-256 of 0x80: the root of an empty trie. */
 export const EMPTY_TRIE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
+/** Bytes of an address. */
+export const ADDRESS_BYTES = 20
+
+/** Largest nonce of an account (docs/internals/protocol.md#45-pool-admission). */
+export const MAX_NONCE = 2n ** 64n - 1n
+
 /** Sender of a call without one. JSON shows it as the sender of REMASC transactions, whose own is a single byte. */
 export const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000'
 

@@ -37,7 +37,7 @@ export const UNIFIED: Pick<Rules, 'unifiedTrie'> = { unifiedTrie: true }
 export type IsActive = (rule: RuleName) => boolean
 
 /** Fork detection data needs this many headers below a block, whatever the rules say (docs/internals/protocol.md#15-hashes). */
-const FORK_DETECTION_HEADERS = 449
+export const FORK_DETECTION_HEADERS = 449
 
 const RULE_NAMES = Object.keys(CONSENSUS_RULES) as RuleName[]
 

@@ -23,17 +23,17 @@ export interface Creation {
   readonly creator: Hex
 }
 
-/** What the calls below the own frame of a transaction touched, which neither the transaction nor its receipt shows. */
+/** The accounts that a transaction's inner calls touched, which neither the transaction nor its receipt shows. */
 export interface TransactionInternals {
   /** Of the transaction in its block. */
   readonly index: number
   /** Accounts of calls, creations and self-destructs, those of failed ones included; each once. */
   readonly participants: readonly Hex[]
-  /** Contracts that were made and not undone, in order. */
+  /** Contracts that were created and not reverted, in order. */
   readonly creations: readonly Creation[]
 }
 
-/** A block with everything that following and answering for the chain needs to know of it. Immutable. */
+/** A block with the results of its execution. Immutable. */
 export interface ExecutedBlock {
   readonly hash: Hex
   readonly block: Block
@@ -46,7 +46,7 @@ export interface ExecutedBlock {
    * where the header has the root in the older format, and where the state was edited by hand after the block.
    */
   readonly postState: Hex
-  /** Of transactions that have any. Present when the block was executed in this process; the store has it otherwise. */
+  /** Of transactions that have any. Present when the block was executed in this process; otherwise it is in the store. */
   readonly internals?: readonly TransactionInternals[]
 }
 
@@ -80,7 +80,7 @@ export function blockSize({ header, transactions, uncles }: Block, config: Chain
 /**
  * Reads what `encodeBlock` writes; recovers the senders. Throws a RangeError (or RLP's own Error) when the bytes are
  * malformed, and what `decodeTransaction` throws. It does not judge whether the block is valid. `senders`, one a
- * transaction, are taken as they are in place of the signatures'.
+ * transaction, are used instead of recovering them from the signatures.
  */
 export function decodeBlock(bytes: Uint8Array, config: ChainConfig, senders?: readonly Hex[]): Block {
   const list = asList(decodeRlp(bytes), 'block')

@@ -51,7 +51,7 @@ export interface ChainConfig {
   gasPriceCapAt(height: number): bigint | undefined
   /** How collected fees are paid out (docs/internals/protocol.md#54-remasc-payout). */
   readonly reward: RemascParameters
-  /** Height of the block of another chain that a fork goes on from: the state roots of higher blocks are synthetic. */
+  /** Height of the upstream's block below a fork: the state roots of higher blocks are synthetic. */
   readonly forkedAt?: number
   /** Replaces values of the genesis file, where a setting of the node asks for it. */
   readonly genesis?: { readonly gasLimit?: bigint; readonly minimumGasPrice?: bigint }
@@ -177,6 +177,9 @@ export function maxTransactionGas(
 
 /** No transaction may ask for more gas than this (docs/internals/protocol.md#44-intrinsic-gas). */
 export const MAX_TRANSACTION_GAS = 1n << 60n
+
+/** Latest supported timestamp, Unix seconds: the end of JavaScript's range of dates. */
+export const LATEST_TIMESTAMP = 8_640_000_000_000
 
 /** Addresses of the contracts that the chain itself implements (docs/internals/protocol.md#65-precompiled-contracts). */
 export const PRECOMPILE_ADDRESS = {

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { concat } from '../encoding/bytes.ts'
+import { HASH_BYTES } from '../encoding/hash.ts'
 
 /** What either implementation offers, on bytes. */
 export interface Curve {
@@ -42,7 +43,6 @@ interface NativeBindings {
   publicKeyCreate(key: Uint8Array, compressed: false): Uint8Array
 }
 
-const HASH_BYTES = 32
 const COMPACT_BYTES = 64
 
 /**

@@ -1,7 +1,7 @@
-/** Which of two branches is heavier, and how ties fall. */
+/** Fork choice between two branches. */
 import type { Hex } from '../encoding/hex.ts'
 
-/** What the choice looks at in the tip of a branch. */
+/** The properties of a branch's tip that decide. */
 export interface BranchTip {
   /** Difficulty summed from genesis, uncles included. */
   readonly totalDifficulty: bigint

@@ -1,4 +1,4 @@
-/** The first block of a network, and the accounts that exist before any transaction, out of a genesis file. */
+/** The first block of a network and its accounts, from a genesis file. */
 import { z } from 'zod'
 import { fromBigInt, toBigInt, toNumber } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
@@ -43,7 +43,7 @@ export interface GenesisState {
   putStorage(address: Hex, slot: bigint, value: bigint): void
 }
 
-/** What an account that the file does not know is given when the node wants it funded: as much as each well-known local account, in wei. */
+/** Balance of funded accounts that are not in the file: that of each well-known local account, wei. */
 export const LOCAL_BALANCE = 10n ** 30n
 
 /** Element indexes of the header (docs/internals/protocol.md#12-fields) that a genesis writes in its own way. */
@@ -90,7 +90,7 @@ const genesisFile = z.object({
 
 type GenesisFile = z.infer<typeof genesisFile>
 
-/** What a local chain's genesis has beside the file. */
+/** What the genesis of a local chain has in addition to the file. */
 export interface LocalGenesis {
   /** Accounts to fund. */
   readonly addresses: readonly Hex[]

@@ -24,7 +24,7 @@ export interface Header {
   readonly version: 0 | 1 | 2
   readonly parentHash: Hex
   readonly unclesHash: Hex
-  /** Who is rewarded, 20 bytes. */
+  /** The address that is rewarded, 20 bytes. */
   readonly coinbase: Hex
   readonly stateRoot: Hex
   readonly transactionsRoot: Hex
@@ -73,7 +73,7 @@ const HEADER_ELEMENTS = 16
 const EMPTY_HASH = fromHex(EMPTY_TRIE_ROOT)
 const NO_COINBASE = new Uint8Array(20)
 
-/** Element numbers of docs/internals/protocol.md#12-fields that reading treats in their own way. */
+/** Numbers of the elements that need special treatment (docs/internals/protocol.md#12-fields). */
 const ELEMENT = { stateRoot: 3, receiptsRoot: 5, logsBloom: 6, number: 8, ummRoot: 16, version: 17 } as const
 
 function edgesBytes(edges: readonly number[]): Uint8Array {
@@ -160,7 +160,7 @@ function versionOf(list: readonly RlpItem[]): 0 | 1 | 2 {
 }
 
 /**
- * How many elements stand before the three of the proof, derived from the length of the list
+ * Number of elements before the three of the proof, derived from the length of the list
  * (docs/internals/protocol.md#12-fields).
  */
 function bodyLength(length: number, version: 0 | 1 | 2, umm: () => boolean): number {
@@ -172,6 +172,79 @@ function bodyLength(length: number, version: 0 | 1 | 2, umm: () => boolean): num
     : HEADER_ELEMENTS
 }
 
+/** Reads the elements of a header, and keeps the bytes of those that are not in canonical form. */
+class ElementReader {
+  readonly #list: readonly RlpItem[]
+  #verbatim: { [element: number]: Uint8Array } | undefined
+
+  constructor(list: readonly RlpItem[]) {
+    this.#list = list
+  }
+
+  /** The elements whose re-encoding would differ. */
+  get verbatim(): { readonly [element: number]: Uint8Array } | undefined {
+    return this.#verbatim
+  }
+
+  bytes(element: number): Uint8Array {
+    return asBytes(this.#list[element], `header element ${element}`)
+  }
+
+  /** An element of this length; an empty one stands for `absent`, if given. */
+  fixed(element: number, length: number, absent?: Uint8Array): Uint8Array {
+    const value = this.bytes(element)
+    if (value.length === 0 && absent !== undefined) {
+      this.#keep(element, value)
+      return absent
+    }
+    if (value.length !== length) throw new RangeError(`header element ${element} must have ${length} bytes`)
+    return value
+  }
+
+  hash(element: number): Hex {
+    const mayBeEmpty = element >= ELEMENT.stateRoot && element <= ELEMENT.receiptsRoot
+    return toHex(this.fixed(element, 32, mayBeEmpty ? EMPTY_HASH : undefined))
+  }
+
+  unsigned(element: number): bigint {
+    const value = toBigInt(this.bytes(element))
+    this.#keepUnless(element, fromBigInt(value))
+    return value
+  }
+
+  /** A number that JavaScript has exactly. */
+  small(element: number): number {
+    const minimal = stripZeros(this.bytes(element))
+    this.#keepUnless(element, minimal)
+    return toNumber(minimal)
+  }
+
+  /** A signed number, which must not be negative. */
+  signed(element: number): bigint {
+    if (((this.bytes(element)[0] ?? 0) & 0x80) !== 0) {
+      throw new RangeError(`header element ${element} is negative`)
+    }
+    return this.signedAsUnsigned(element)
+  }
+
+  /** A number that is written as a signed one, and read as an unsigned one. */
+  signedAsUnsigned(element: number): bigint {
+    const value = toBigInt(this.bytes(element))
+    this.#keepUnless(element, fromBigIntSigned(value))
+    return value
+  }
+
+  #keepUnless(element: number, canonical: Uint8Array): void {
+    const bytes = this.bytes(element)
+    if (!equal(bytes, canonical)) this.#keep(element, bytes)
+  }
+
+  #keep(element: number, bytes: Uint8Array): void {
+    this.#verbatim ??= {}
+    this.#verbatim[element] = bytes
+  }
+}
+
 /**
  * Reads a header in its `full` or `raw` form, as bytes or as an RLP list; re-encoding gives the same bytes.
  * Throws a RangeError (or RLP's own Error) when it is malformed. It does not judge whether the header is valid.
@@ -179,79 +252,40 @@ function bodyLength(length: number, version: 0 | 1 | 2, umm: () => boolean): num
 export function decodeHeader(input: Uint8Array | readonly RlpItem[], config: ChainConfig): Header {
   const list = asList(input instanceof Uint8Array ? decodeRlp(input) : input, 'block header')
   const version = versionOf(list)
-  const bytes = (element: number): Uint8Array => asBytes(list[element], `header element ${element}`)
-  const number = toNumber(stripZeros(bytes(ELEMENT.number)))
+  const read = new ElementReader(list)
+  const number = toNumber(stripZeros(read.bytes(ELEMENT.number)))
   const body = bodyLength(list.length, version, () => config.rulesAt(number).umm)
   const proofLength = list.length - body
   if (proofLength !== 0 && proofLength !== 1 && proofLength !== 3) {
     throw new RangeError(`a block header of version ${version} cannot have ${list.length} elements`)
   }
-
-  const verbatim: { [element: number]: Uint8Array } = {}
-  const canonical = (element: number, encoded: Uint8Array): void => {
-    if (!equal(bytes(element), encoded)) verbatim[element] = bytes(element)
-  }
-  const fixed = (element: number, length: number, absent?: Uint8Array): Uint8Array => {
-    const value = bytes(element)
-    if (value.length === 0 && absent !== undefined) {
-      verbatim[element] = value
-      return absent
-    }
-    if (value.length !== length) throw new RangeError(`header element ${element} must have ${length} bytes`)
-    return value
-  }
-  const unsigned = (element: number): bigint => {
-    const value = toBigInt(bytes(element))
-    canonical(element, fromBigInt(value))
-    return value
-  }
-  const small = (element: number): number => {
-    canonical(element, stripZeros(bytes(element)))
-    return toNumber(stripZeros(bytes(element)))
-  }
-  const signed = (element: number): bigint => {
-    const value = bytes(element)
-    if (((value[0] ?? 0) & 0x80) !== 0) throw new RangeError(`header element ${element} is negative`)
-    return rawSigned(element)
-  }
-  const rawSigned = (element: number): bigint => {
-    const value = toBigInt(bytes(element))
-    canonical(element, fromBigIntSigned(value))
-    return value
-  }
-  const hash = (element: number): Hex =>
-    toHex(
-      element >= ELEMENT.stateRoot && element <= ELEMENT.receiptsRoot
-        ? fixed(element, 32, EMPTY_HASH)
-        : fixed(element, 32),
-    )
-
   const header: Header = {
     version,
-    parentHash: hash(0),
-    unclesHash: hash(1),
-    coinbase: toHex(fixed(2, 20, NO_COINBASE)),
-    stateRoot: hash(3),
-    transactionsRoot: hash(4),
-    receiptsRoot: hash(5),
-    logsBloom: fixed(6, 256),
-    difficulty: signed(7),
-    number: small(8),
-    gasLimit: rawSigned(9),
-    gasUsed: unsigned(10),
-    timestamp: small(11),
-    extraData: bytes(12),
-    paidFees: unsigned(13),
-    minimumGasPrice: signed(14),
-    uncleCount: small(15),
-    ummRoot: version > 0 || body > HEADER_ELEMENTS ? bytes(ELEMENT.ummRoot) : undefined,
-    edges: version > 0 ? edgesOf(bytes(18)) : undefined,
-    baseEvent: version === 2 ? bytes(19) : undefined,
-    bitcoinHeader: proofLength > 0 ? bytes(body) : EMPTY,
-    merkleProof: proofLength > 1 ? bytes(body + 1) : EMPTY,
-    coinbaseTransaction: proofLength > 1 ? bytes(body + 2) : EMPTY,
+    parentHash: read.hash(0),
+    unclesHash: read.hash(1),
+    coinbase: toHex(read.fixed(2, 20, NO_COINBASE)),
+    stateRoot: read.hash(3),
+    transactionsRoot: read.hash(4),
+    receiptsRoot: read.hash(5),
+    logsBloom: read.fixed(6, 256),
+    difficulty: read.signed(7),
+    number: read.small(8),
+    gasLimit: read.signedAsUnsigned(9),
+    gasUsed: read.unsigned(10),
+    timestamp: read.small(11),
+    extraData: read.bytes(12),
+    paidFees: read.unsigned(13),
+    minimumGasPrice: read.signed(14),
+    uncleCount: read.small(15),
+    ummRoot: version > 0 || body > HEADER_ELEMENTS ? read.bytes(ELEMENT.ummRoot) : undefined,
+    edges: version > 0 ? edgesOf(read.bytes(18)) : undefined,
+    baseEvent: version === 2 ? read.bytes(19) : undefined,
+    bitcoinHeader: proofLength > 0 ? read.bytes(body) : EMPTY,
+    merkleProof: proofLength > 1 ? read.bytes(body + 1) : EMPTY,
+    coinbaseTransaction: proofLength > 1 ? read.bytes(body + 2) : EMPTY,
   }
-  return Object.keys(verbatim).length === 0 ? header : { ...header, verbatim }
+  const { verbatim } = read
+  return verbatim === undefined ? header : { ...header, verbatim }
 }
 
 const hashes = new WeakMap<Header, Hex>()
@@ -265,15 +299,14 @@ export function headerHash(header: Header, config: ChainConfig): Hex {
   return hash
 }
 
-/** Takes a hash for that of a header which has no encoding here: one of another family's chain, below a fork of it. */
+/** Sets the hash of a header that has no encoding here: one of a chain of another family that a fork stands on. */
 export function assumeHeaderHash(header: Header, hash: Hex): void {
   hashes.set(header, hash)
 }
 
 /**
  * What parent-chain miners commit to (docs/internals/protocol.md#15-hashes). The 12 bytes of fork detection data are
- * those given, or else those in the header's own proof; a header that has neither, or is not yet bound to
- * have them, gets the hash without.
+ * those given, or else those in the header's own proof. Without either, and before RSKIP-110, the hash has none.
  */
 export function hashForMergedMining(
   header: Header,

@@ -1,9 +1,9 @@
-/** Which logs are asked for: does this log match, and could a block of this bloom hold one that does? */
+/** Filters of logs: whether a log matches, and whether a block with a bloom may hold one that does. */
 import type { Hex } from '../encoding/hex.ts'
 import { bloomBits } from './bloom.ts'
 import type { Log } from './receipt.ts'
 
-/** Per position the topics of which one must stand there; `null` or none is a wildcard. */
+/** For each position, the topics of which a log must have one there; `null` or an empty list is a wildcard. */
 export type TopicFilter = readonly (readonly Hex[] | null)[]
 
 /**
@@ -34,10 +34,10 @@ interface Probe {
   readonly mask: number
 }
 
-/** A query tests every bloom of its range for the same items; their hashes are wanted once, not per block. */
+/** Hashed items: a query tests every bloom of its range for the same ones. */
 const probesOf = new WeakMap<readonly Hex[], readonly (readonly Probe[])[]>()
 
-/** Does ahead what the first look at a bloom would have to do, so that whoever asks for much pays for it. */
+/** Hashes the items of a filter in advance, so that the caller that sets it bears the cost. */
 export function prepare(addresses: readonly Hex[], topics: TopicFilter): void {
   for (const items of [addresses, ...topics]) if (items !== null) probesFor(items)
 }

@@ -1,4 +1,4 @@
-/** Signatures over messages: what is hashed (EIP-191), the 65 bytes r ‖ s ‖ v, and whose they are. */
+/** Signatures over messages: the hash (EIP-191), the 65 bytes r ‖ s ‖ v, and their signer. */
 import { concat, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -7,7 +7,7 @@ import { recoverAddress, sign } from './signature.ts'
 /** Bytes of a signature: r, s, v. */
 export const SIGNATURE_LENGTH = 65
 
-/** The hash that stands for a personal message (EIP-191, version 0x45): its bytes behind a prefix that no transaction has. */
+/** The hash of a personal message (EIP-191, version 0x45): of its bytes behind a prefix that no transaction has. */
 export function personalMessageHash(message: Uint8Array): Uint8Array {
   return keccak256(
     concat(new TextEncoder().encode(`\x19Ethereum Signed Message:\n${message.length}`), message),
@@ -20,7 +20,7 @@ export function signHash(hash: Uint8Array, key: Uint8Array): Uint8Array {
   return concat(fromBigIntFixed(r, 32), fromBigIntFixed(s, 32), Uint8Array.of(27 + parity))
 }
 
-/** Who signed this hash; v may also be 0 or 1, as some wallets give it. `undefined` when nobody can have. */
+/** The signer of a hash; v may also be 0 or 1, as some wallets give it. `undefined` for an invalid signature. */
 export function recoverSigner(hash: Uint8Array, signature: Uint8Array): Hex | undefined {
   if (signature.length !== SIGNATURE_LENGTH) return undefined
   const v = signature[SIGNATURE_LENGTH - 1] as number

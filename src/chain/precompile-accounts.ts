@@ -41,7 +41,7 @@ export interface PrecompileState {
 
 /**
  * Makes the accounts of the contracts that begin in the block of this height, with their markers: those of a rule of
- * their own anew, balance and nonce reset; the first ones, at RSKIP-126, where they are absent.
+ * their own with balance and nonce reset; the first ones, at RSKIP-126, where they are absent.
  */
 export function activatePrecompiles(state: PrecompileState, chain: ChainName, height: number): void {
   const rules = activatingRules(chain, height)

@@ -13,6 +13,7 @@ import {
   writePrefix,
   writeString,
 } from '../encoding/rlp-frame.ts'
+import { ADDRESS_BYTES } from './account.ts'
 import { type Rules, UNIFIED } from './activations.ts'
 
 /** One event. */
@@ -34,7 +35,6 @@ export interface Receipt {
   readonly logs: readonly Log[]
 }
 
-const ADDRESS_BYTES = 20
 const TOPIC_BYTES = 32
 
 /** Payload lengths of a log's topics and of the log. */
@@ -112,7 +112,7 @@ function decodeLog(item: RlpItem): Log {
   }
 }
 
-/** A log that decodes its parts when they are asked for: of most logs, a query compares the address alone. */
+/** A log that decodes its parts on first use: of most logs, a query compares only the address. */
 class EncodedLog implements Log {
   readonly #bytes: Uint8Array
   /** Where its address begins, with the prefix. */
@@ -152,7 +152,7 @@ function hexAt(bytes: Uint8Array, at: number): Hex {
   return sliceHex(bytes, payloadStart(bytes, at), itemEnd(bytes, at))
 }
 
-/** Status, cumulative gas and bloom stand before the logs. */
+/** Number of elements before the logs: status, cumulative gas and bloom. */
 const BEFORE_LOGS = 3
 
 /**

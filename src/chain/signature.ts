@@ -1,4 +1,4 @@
-/** Signatures: who signed, and signing. */
+/** Signing hashes, and recovering the signer. */
 import { toBigInt, writeWord } from '../encoding/bytes.ts'
 import { keccakHexFrom } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'

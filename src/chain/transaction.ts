@@ -1,4 +1,4 @@
-/** Transactions: who sent them, signing, intrinsic gas, and the one that collects a block's fees. */
+/** Transactions: their senders, signing, intrinsic gas, and the one that collects a block's fees. */
 import { countZeros, EMPTY, fromBigInt, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
@@ -70,8 +70,8 @@ export function decodeTransaction(raw: Uint8Array): Transaction {
 }
 
 /**
- * Reads a transaction that this node accepted before and wrote to its own disk, with the sender it noted then
- * (`REMASC_SENDER` for the REMASC transaction): nothing is recovered, nothing checked again.
+ * Reads a transaction that this node stored with its sender (`REMASC_SENDER` for the REMASC transaction): the sender is not
+ * recovered, and nothing is checked again.
  */
 export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
   return transactionOf(parseTransaction(raw).fields, from, from === REMASC_SENDER)
@@ -79,7 +79,7 @@ export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
 
 /**
  * Reads the transaction at a place of a block: like `decodeTransaction`, but the last one may be the REMASC
- * transaction, which nobody signs (docs/internals/protocol.md#53-remasc-transaction).
+ * transaction, which is not signed (docs/internals/protocol.md#53-remasc-transaction).
  */
 export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transaction {
   const { fields, parity } = parseTransaction(raw)
@@ -106,8 +106,8 @@ export function signTransaction(
 }
 
 /**
- * A transaction of an account whose key nobody here has. In place of a signature it carries its sender as r, and 1 as
- * s, so that no two senders share a hash. Whoever recovers a sender from its bytes gets another one, or none.
+ * A transaction of an account whose key the node does not have. Its placeholder signature has the sender as r and 1 as s, so
+ * that transactions of two senders never have the same hash. Recovering a sender from its bytes gives another one, or none.
  */
 export function impersonatedTransaction(unsigned: UnsignedTransaction, from: Hex): Transaction {
   const standIn: Signature = { r: BigInt(from), s: 1n, parity: 0 }
@@ -129,7 +129,7 @@ export function encodeUnsigned(unsigned: UnsignedTransaction): Uint8Array {
   return frameStrings([nonce, fromBigInt(unsigned.gasPrice), ...rest, EMPTY, EMPTY, EMPTY])
 }
 
-/** The sender's public key (64 bytes, x and y); `undefined` when no signature of its own is there to recover it from. */
+/** The sender's public key (64 bytes, x and y); `undefined` when it has no signature of its sender. */
 export function senderPublicKey({ raw, from }: Transaction): Uint8Array | undefined {
   const { fields, parity } = parseTransaction(raw)
   const { chainId, r, s } = fields
@@ -260,7 +260,7 @@ export function encodedNonce({ raw }: Transaction): Uint8Array {
   return raw.subarray(payloadStart(raw, nonce), itemEnd(raw, nonce))
 }
 
-/** Spelled out: all transactions have one shape in memory, and copying by name would be a slow way to it. */
+/** Lists all fields, so that all transactions have one shape in memory; copying by spread is slower. */
 function transactionOf(fields: TransactionFields, from: Hex, isRemasc: boolean): Transaction {
   const { hash, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw } = fields
   return { hash, from, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw, isRemasc }
@@ -275,7 +275,7 @@ function unsignedItems(raw: Uint8Array): Uint8Array {
 }
 
 /**
- * The bytes that the sender signed, with the items as `unsignedItems` gives them: a chain id stands where V will, so that
+ * The bytes that the sender signed, with the items as `unsignedItems` gives them: the chain id replaces V, so that
  * other networks cannot use them (EIP-155).
  */
 function signedBytes(items: Uint8Array, chainId: number): Uint8Array {

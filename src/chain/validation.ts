@@ -10,11 +10,14 @@ import { gasLimitRange, minimumGasPriceRange, nextDifficulty } from './next-head
 /** The most uncles that a block may name (docs/internals/protocol.md#32-uncles). */
 export const MAX_UNCLES = 10
 
+/** A block may include uncles whose parents are up to this many heights below it (docs/internals/protocol.md#32-uncles). */
+export const UNCLE_GENERATIONS = 7
+
 const MAX_EXTRA_DATA_BYTES = 32
 const MAX_BASE_EVENT_BYTES = 128
 const MAX_PARALLEL_SUBLISTS = 2
 
-/** What the header rules look at. `now` in Unix seconds. */
+/** What the header rules depend on. `now` in Unix seconds. */
 interface HeaderCase {
   readonly header: Header
   readonly parent: Header

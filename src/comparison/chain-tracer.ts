@@ -1,11 +1,11 @@
-/** Counts gas and notes steps of a transaction under the chain's own rules. */
+/** Counts gas and records steps of a transaction under the chain's own rules. */
 import { FAILURE } from '../evm/failure.ts'
 import { GAS } from '../evm/gas-schedule.ts'
 import type { FrameEnd, FrameStart, FrameView, Tracer } from '../evm/tracing/tracer.ts'
 import { GasTally } from './gas-groups.ts'
 import { StepList } from './step-list.ts'
 
-/** The opcode that stands for one which the rules do not define. */
+/** The opcode that is reported for one that the rules do not define. */
 const INVALID = 0xfe
 
 /** A tracer; read `steps` and `tally` when the transaction is over. */

@@ -71,15 +71,7 @@ export function createEthereumOpcodeListener(
   listener: EthereumListener,
 ): EthereumOpcodeListener {
   const library = getOpcodesForHF(common, [...own])
-  const open: OpenMessage[] = []
-
-  function report(step: EthereumStep): void {
-    const message = open.at(-1)
-    if (message?.last) listener.paid(message.last)
-    if (message) message.last = step
-    listener.step(step)
-  }
-
+  const messages = new OpenMessages(listener)
   const opcodes = [...library.opcodes].map(([opcode, info]): EthereumOpcode => {
     const gas = info.dynamicGas ? library.dynamicGasHandlers.get(opcode) : undefined
     return {
@@ -92,38 +84,57 @@ export function createEthereumOpcodeListener(
           if (gas !== undefined) cost = await gas(runState, base, rules)
           return cost
         } finally {
-          report({
-            opcode,
-            name: info.fullName,
-            pc: runState.programCounter,
-            depth: runState.env.depth,
-            address: runState.env.address.toString(),
-            cost: Number(cost - stipendOf(runState, opcode)),
-            gasLeft: Number(runState.gasLeft),
-          })
+          messages.step(stepOf(runState, opcode, info.fullName, cost))
         }
       },
       logicFunction: library.handlers.get(opcode) ?? (() => undefined),
     }
   })
-
   const removed = own.filter((each) => !('opcodeName' in each))
+  return { opcodes: [...removed, ...opcodes], listen: (evm) => messages.listen(evm) }
+}
+
+function stepOf(runState: RunState, opcode: number, name: string, cost: bigint): EthereumStep {
   return {
-    opcodes: [...removed, ...opcodes],
-    listen(evm) {
-      evm.events.on('beforeMessage', (message) => {
-        const isCreation = message.to === undefined
-        // The code address of a creation throws.
-        const isPrecompile = !isCreation && evm.getPrecompile(message.codeAddress) !== undefined
-        open.push({ isCreation, isPrecompile })
-      })
-      evm.events.on('afterMessage', ({ execResult }) => {
-        const ended = open.pop()
-        const failure = execResult.exceptionError?.error
-        if (ended?.last && hasRun(ended.last, failure)) listener.paid(ended.last)
-        if (ended?.isPrecompile) listener.native(execResult.executionGasUsed)
-        if (ended?.isCreation && failure === undefined) listener.deposit(execResult.returnValue.length)
-      })
-    },
+    opcode,
+    name,
+    pc: runState.programCounter,
+    depth: runState.env.depth,
+    address: runState.env.address.toString(),
+    cost: Number(cost - stipendOf(runState, opcode)),
+    gasLeft: Number(runState.gasLeft),
+  }
+}
+
+/** The messages that are running, outermost first, and the last step of each. */
+class OpenMessages {
+  readonly #listener: EthereumListener
+  readonly #open: OpenMessage[] = []
+
+  constructor(listener: EthereumListener) {
+    this.#listener = listener
+  }
+
+  step(step: EthereumStep): void {
+    const message = this.#open.at(-1)
+    if (message?.last) this.#listener.paid(message.last)
+    if (message) message.last = step
+    this.#listener.step(step)
+  }
+
+  listen(evm: EVM): void {
+    evm.events.on('beforeMessage', (message) => {
+      const isCreation = message.to === undefined
+      // The code address of a creation throws.
+      const isPrecompile = !isCreation && evm.getPrecompile(message.codeAddress) !== undefined
+      this.#open.push({ isCreation, isPrecompile })
+    })
+    evm.events.on('afterMessage', ({ execResult }) => {
+      const ended = this.#open.pop()
+      const failure = execResult.exceptionError?.error
+      if (ended?.last && hasRun(ended.last, failure)) this.#listener.paid(ended.last)
+      if (ended?.isPrecompile) this.#listener.native(execResult.executionGasUsed)
+      if (ended?.isCreation && failure === undefined) this.#listener.deposit(execResult.returnValue.length)
+    })
   }
 }

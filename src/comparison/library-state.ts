@@ -26,7 +26,7 @@ class NamedAddress extends Address {
 /** The library makes one in 0.35 µs, which is found in 0.03; they never change, and are the same for every node of the process. */
 const addresses = new RecentMap<Hex, Address>(4096)
 
-/** The library's form of an address; nobody may write to its bytes. */
+/** The library's form of an address; its bytes must not be changed. */
 export function libraryAddress(address: Hex): Address {
   let known = addresses.get(address)
   if (known === undefined) {
@@ -47,7 +47,7 @@ function toLibraryAccount(account: OwnAccount): Account {
  */
 export class LibraryState implements StateManagerInterface {
   readonly #journal: Journal
-  /** Asked at each SSTORE and not looked at by its plain price. */
+  /** Called at each SSTORE; its flat price does not use the result. */
   readonly originalStorageCache = { get: async (): Promise<Uint8Array> => EMPTY, clear: (): void => {} }
 
   constructor(journal: Journal) {

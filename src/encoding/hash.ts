@@ -8,6 +8,9 @@ import { type Hex, sliceHex, toHex } from './hex.ts'
 
 const sha256Hasher = await createSHA256().catch(() => undefined)
 
+/** Bytes of a hash. */
+export const HASH_BYTES = 32
+
 const PAGE = 65_536
 const DIGEST_AT = KECCAK_BYTES
 const INPUT_AT = DIGEST_AT + 32

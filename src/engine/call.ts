@@ -1,19 +1,19 @@
-/** The call that commands run for: until its first one begins it can end without effect, and never after. */
+/** The call that commands run for. It can be cancelled until its first command begins. */
 import { NodeError } from '../errors.ts'
 
-/** When and why a call ends before it has begun. */
+/** What ends a call before it has begun. */
 export interface CallLimits {
-  /** Until when a command may wait in the queue, milliseconds since 1970; 0 is no limit. */
+  /** Time until which a command may wait in the queue, milliseconds since 1970; 0 is no limit. */
   readonly deadline: number
-  /** Is nobody there any more who could receive the answer? */
+  /** Whether the caller has disconnected. */
   isGone(): boolean
-  /** Aborts when the caller wants no answer any more; absent where only `isGone` reports. */
+  /** Aborts when the caller disconnects; absent where only `isGone` reports it. */
   readonly signal?: AbortSignal | undefined
 }
 
 const NO_LIMITS: CallLimits = { deadline: 0, isGone: () => false }
 
-/** The refusal of a call that a command was cancelled for. `done` states how far it came. */
+/** The error of a cancelled call. `done` states what was carried out. */
 export function cancelled(done: string): NodeError {
   return new NodeError('cancelled', `The call was cancelled: ${done}.`)
 }
@@ -34,12 +34,12 @@ export class Call {
     this.#limits = limits
   }
 
-  /** Does the caller wait no longer? A long command ends then where it may. */
+  /** Whether the caller no longer waits: a long command then ends at the next point where it can. */
   get isCancelled(): boolean {
     return this.#limits.isGone() || this.#limits.signal?.aborted === true
   }
 
-  /** Called when a command is about to run. Throws `limit-exceeded` or `cancelled` where the call has ended before. */
+  /** Called when a command is about to run. Throws `limit-exceeded` or `cancelled` when the call has ended. */
   begin(): void {
     if (this.#hasBegun) return
     const { deadline } = this.#limits
@@ -48,7 +48,7 @@ export class Call {
     this.#hasBegun = true
   }
 
-  /** Calls back once if the call ends before it has begun; the returned function ends the wait. */
+  /** Calls `end` once if the call ends before it has begun; the returned function stops waiting for that. */
   wait(end: (error: NodeError) => void): () => void {
     const { deadline, signal } = this.#limits
     if (this.#hasBegun || (deadline === 0 && signal === undefined)) return () => {}

@@ -1,8 +1,5 @@
 /** The timestamp of the next block: the wall clock plus offsets set on request. The node reads time only through `now`. */
 
-/** Latest supported timestamp, Unix seconds: the end of JavaScript's range of dates. */
-export const LATEST_TIMESTAMP = 8_640_000_000_000
-
 /** State of the clock; part of a snapshot. */
 export interface ClockState {
   /** Clock offset: seconds added to the wall clock. */

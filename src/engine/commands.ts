@@ -1,11 +1,11 @@
 /** All changes to chain, pool and clock, one after another. */
 import type { Block, ExecutedBlock } from '../chain/block.ts'
+import { LATEST_TIMESTAMP } from '../chain/config.ts'
 import type { Solution } from '../chain/merged-mining/proof.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
 import { BlockCommands } from './block-commands.ts'
-import { LATEST_TIMESTAMP } from './clock.ts'
 import type { NodeSnapshots, RevertOptions, SnapshotRequest } from './dev/node-snapshots.ts'
 import type { Commands } from './engine.ts'
 import {

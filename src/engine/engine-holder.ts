@@ -1,28 +1,28 @@
-/** The engine of a node, which a reset with `forking` replaces by another one. */
+/** The engine of a node, which a reset with `forking` replaces. */
 import { type Call, cancelled } from './call.ts'
 import type { Engine } from './engine.ts'
 import { createEmitter, type Emitter } from './events.ts'
 import type { EngineEvents } from './model.ts'
 import { createSerialQueue } from './serial-queue.ts'
 
-/** What the engines of a node emit, and that one has taken the place of another. */
+/** The events of a node's engines, and `replaced` when another engine has become the current one. */
 export interface NodeEvents extends EngineEvents {
   replaced: undefined
 }
 
 /**
- * What lives longer than a call has this and not an engine, of which it could keep a member: it asks for the engine again
- * for each piece of work.
+ * Access to the current engine. Objects that live longer than a call keep this and no engine, and read `engine` again for
+ * each piece of work.
  */
 export interface CurrentEngine {
   readonly engine: Engine
-  /** Those of all engines, one after another. */
+  /** Events of the current engine. */
   readonly events: Emitter<NodeEvents>
-  /** Runs work on the engine, which stays open until the work has settled, replaced or not; so do the states that it may read. */
+  /** Runs work on the engine. Until the work has settled, the engine stays open, even when replaced, and its states stay readable. */
   use<T>(work: (engine: Engine) => T): T
 }
 
-/** An engine, and how many pieces of work use it. */
+/** An engine, and the number of pieces of work that use it. */
 interface Held {
   readonly engine: Engine
   users: number
@@ -35,15 +35,15 @@ export class EngineHolder implements CurrentEngine {
   readonly events: Emitter<NodeEvents>
   #current: Held
   #stopForwarding: () => void
-  /** One replacement after another. */
+  /** Runs replacements one after another. */
   readonly #replacements = createSerialQueue()
-  /** Replaced engines that are still used. */
+  /** Replaced engines that are still in use. */
   readonly #replaced = new Set<Held>()
   readonly #closings = new Set<Promise<void>>()
   readonly #onError: (error: unknown) => void
   #isClosed = false
 
-  /** Owns the engine from now on. `onError` gets what a listener threw, or the closing of a replaced engine. */
+  /** Owns the engine from now on. `onError` gets errors of listeners, and of closing a replaced engine. */
   constructor(engine: Engine, onError: (error: unknown) => void) {
     this.#onError = onError
     this.events = createEmitter<NodeEvents>(onError)
@@ -83,8 +83,8 @@ export class EngineHolder implements CurrentEngine {
   }
 
   /**
-   * Puts the engine that `open` opens in the place of the present one, after the commands that wait there. What reads the
-   * old one is answered; then it is closed with its store. Throws what `open` throws, and `cancelled`: all is as it was then.
+   * Replaces the engine by the one that `open` opens, after the commands in its queue. The old engine and its store are
+   * closed when no work uses them any more. Throws what `open` throws, and `cancelled`; the engine is then unchanged.
    */
   replace(open: () => Promise<Engine>, call: Call): Promise<void> {
     return this.#replacements.enqueue(async () => {
@@ -127,7 +127,7 @@ export class EngineHolder implements CurrentEngine {
     this.#closings.add(closing)
   }
 
-  /** Closes the engine, and those before it that are still used. Idempotent. */
+  /** Closes the engine, and replaced ones that are still in use. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#replacements.idle()

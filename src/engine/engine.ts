@@ -131,7 +131,7 @@ export interface Queries
   coinbase(): Hex
   /** Work on the head with the pool's transactions, as a miner gets it. */
   work(): Promise<MiningWork>
-  /** Whether the node mines by itself (automining or on a timer). */
+  /** Whether the node mines without a request (automining or on a timer). */
   isMining(): boolean
 }
 
@@ -190,20 +190,20 @@ export interface Commands extends SnapshotCommands {
   /** Sets the exact timestamp of the next block, Unix seconds. Throws `invalid-params` when it does not exceed the head's. */
   setNextBlockTimestamp(timestamp: number): Promise<void>
   /**
-   * A block for each transaction, mined before `submit` resolves. Switching it on mines the transactions in the pool;
-   * switching it off does not stop mining on a timer.
+   * Switches automining: each transaction is mined in a block before `submit` resolves. Switching it on mines the
+   * transactions in the pool; switching it off does not stop mining on a timer.
    */
   setAutomine(on: boolean): Promise<void>
-  /** A block every so many milliseconds; 0 stops. */
+  /** Mines a block at this interval, milliseconds; 0 stops. */
   setIntervalMining(milliseconds: number): Promise<void>
-  /** Sets how the node mines by itself, and starts it. Transactions in the pool are mined where each gets a block. */
+  /** Sets the mining mode and starts the schedule. Under automining, transactions in the pool are mined. */
   setMiningMode(mode: MiningMode): Promise<void>
   /** Starts or stops the mining schedule that the node was started with. Idempotent. */
   startMining(): Promise<void>
   stopMining(): Promise<void>
 }
 
-/** Where a fork begins; absent members are as they were. */
+/** Where a fork begins; absent members stay unchanged. */
 export interface ForkChoice {
   readonly url?: string | undefined
   /** The tip unless given. */
@@ -224,18 +224,18 @@ export interface Engine {
   readonly events: Emitter<EngineEvents>
   /** Follows a database that another node of the cluster changes. */
   readonly replica: Replica
-  /** What the chain goes on from, where it forks another one. Queries then run within `fork.demand.query`. */
+  /** The upstream below the chain, where it is a fork. Queries then run within `fork.demand.query`. */
   readonly fork: Fork | undefined
-  /** The same, with commands and tools that run for a call: where it ends while they wait, they are never carried out. */
+  /** The same engine with commands and tools of a call: those that still wait when the call ends are not carried out. */
   forCall(call: Call): Engine
   /**
-   * Runs `replace` after the commands that wait; unless it throws, the engine mines no more and refuses commands from then
-   * on: for an engine that another takes the place of.
+   * Runs `replace` after the waiting commands. Unless it throws, the engine stops mining and refuses commands from then on:
+   * for an engine that is replaced by another.
    */
   retire(replace: () => void): Promise<void>
   /**
-   * Keeps the states that are there now until the result is called, also of blocks that are removed meanwhile: for work
-   * that reads them after a wait. A query does so by itself until it has settled. `undefined` where states stay for good.
+   * Keeps all present states, also of blocks that are removed later, until the returned function is called: for work that
+   * reads them after a wait. A query keeps them itself until it has settled. `undefined` where no states are collected.
    */
   holdStates(): (() => void) | undefined
   /** Stops the schedule, waits for the running command, closes the database. Idempotent. */

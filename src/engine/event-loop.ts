@@ -4,7 +4,7 @@ import { isSliceOver, type Lane, nextSlice } from '../evm/scheduler.ts'
 /** `undefined` while the time slice lasts; otherwise a promise that resolves when the next slice begins. */
 export type EventLoopYield = () => Promise<void> | undefined
 
-/** Makes the yield of one kind of work. Keep it for as long as that work may go on, so that its small pieces share time slices. */
+/** Makes the yield of one kind of work. Keep it as long as that work may continue, so that small pieces of it share time slices. */
 export function createEventLoopYield(lane: Lane): EventLoopYield {
   return () => {
     const now = performance.now()

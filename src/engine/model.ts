@@ -86,7 +86,7 @@ export interface TransactionRequest extends CallRequest {
   readonly nonce?: bigint
 }
 
-/** What became of a submitted transaction. */
+/** The result of a submitted transaction. */
 export interface Submitted {
   readonly hash: Hex
   /** Present when it was mined before the call returned: its block, receipt, and why it failed. */
@@ -114,12 +114,12 @@ export interface PlannedBlock {
   readonly coinbase?: Hex
 }
 
-/** Which blocks to replace by which. */
+/** The blocks to replace, and their replacements. */
 export interface ReorgRequest {
-  /** Number of blocks that leave, from the head downwards. */
+  /** Number of blocks that are replaced, from the head downwards. */
   readonly depth: number
   /**
-   * The blocks in their place; empty blocks unless given: one more than leave, and further ones until the branch is
+   * The replacing blocks. Empty blocks unless given: one more than are replaced, and further ones until the branch is
    * heavier where the replaced blocks have uncles.
    */
   readonly blocks?: readonly PlannedBlock[]
@@ -130,13 +130,13 @@ export interface ReorgRequest {
 /** How a block was inserted: as the new head, beside the canonical chain, or not at all because it is known. */
 export type InsertionOutcome = 'best' | 'side' | 'known'
 
-/** What became of an imported block. */
+/** The result of an imported block. */
 export interface Imported {
   readonly outcome: InsertionOutcome
   readonly hash: Hex
 }
 
-/** What became of a block that was completed with submitted work. */
+/** The result of a block that was completed with submitted work. */
 export interface WorkInsertion extends Imported {
   readonly height: number
 }
@@ -153,8 +153,8 @@ export interface MiningWork {
 }
 
 /**
- * `auto`: a block for each transaction; a number: a block every so many milliseconds; `mixed`: both; `manual`: on request
- * only.
+ * `auto`: a block for each transaction; a number: a block at this interval, milliseconds; `mixed`: both; `manual`: on
+ * request only.
  */
 export type MiningMode = 'auto' | 'manual' | number | { readonly mixed: number }
 

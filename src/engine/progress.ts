@@ -1,11 +1,11 @@
-/** How far a command of many blocks is: shown now and then, and where its call is cancelled, its end. */
+/** The progress of a command of many blocks: logged at intervals, and ended when its call is cancelled. */
 import type { Logger } from '../logger.ts'
 import { type Call, cancelled } from './call.ts'
 
 /** Milliseconds between two lines of the log. */
 const LINE_MS = 5_000
 
-/** Looks between two blocks at whether to go on. */
+/** The progress of one command, which reports after each block. */
 export class Progress {
   readonly #what: string
   readonly #call: Call
@@ -19,7 +19,7 @@ export class Progress {
     this.#logger = logger
   }
 
-  /** So many blocks are done, of `total` where that is known. Throws `cancelled` with `outcome` where the call is cancelled. */
+  /** Reports the number of blocks done, and their `total` if known. Throws `cancelled` with `outcome` when the call is cancelled. */
   step(done: number, total: number | undefined, outcome: string): void {
     if (this.#call.isCancelled) throw cancelled(outcome)
     const now = performance.now()

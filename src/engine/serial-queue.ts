@@ -1,19 +1,19 @@
 /** Runs jobs one after another: each starts when the one before it has settled, fulfilled or rejected. */
 import { Call } from './call.ts'
 
-/** Runs `job` after all jobs enqueued before it; settles as it does. `call` is the one that it is done for. */
+/** Runs `job` after all jobs enqueued before it, for a call; settles as the job does. */
 export type Enqueue = <T>(job: (call: Call) => Promise<T>) => Promise<T>
 
 /** Jobs that run one after another. */
 export interface SerialQueue {
   /**
-   * Runs `job` after all jobs enqueued before it; settles as it does. A job whose call ends while it waits is taken out of
-   * the queue and never runs; it rejects with the error of the call.
+   * Runs `job` after all jobs enqueued before it; settles as the job does. A job whose call ends while it waits is removed
+   * from the queue and rejects with the error of the call.
    */
   enqueue<T>(job: (call: Call) => Promise<T>, call?: Call): Promise<T>
   /** Resolves when the jobs enqueued so far have settled. */
   idle(): Promise<void>
-  /** Takes no more jobs: they reject with this error. Those that wait are run. */
+  /** Refuses further jobs with this error; waiting ones still run. */
   end(error: () => Error): void
 }
 
@@ -24,7 +24,7 @@ export function createSerialQueue(): SerialQueue {
   let running: Promise<void> | undefined
   let ended: (() => Error) | undefined
 
-  /** Runs what waits; the first job begins in a later microtask. */
+  /** Runs the waiting jobs; the first one begins in a later microtask. */
   async function run(): Promise<void> {
     await undefined
     for (const start of waiting) {

@@ -33,7 +33,7 @@ export function createBothVm(parts: VmParts): Vm {
   const quiet = { ...parts, onNotice: () => {} }
   const library = createVm({ ...quiet, makeEvm: (run) => chainEvm(run, rulesOf(run.rules)) })
 
-  /** The first step that differs, in words, by running both again. */
+  /** The first step that differs, as text; both EVMs run again. */
   async function firstStep({ message, state, env, options }: Situation): Promise<string> {
     const { opcodes } = parts.rulesAt?.(env.number) ?? own.rulesAt(env.number)
     const [ownSteps, librarySteps] = [new Steps(), new Steps()]

@@ -1,6 +1,6 @@
 /**
  * The library's EVM under the chain's rules (docs/internals/protocol.md#6-evm): its precompiled contracts, creations, collisions
- * and console. What opcodes do otherwise than on Ethereum stands in `opcodes.ts`.
+ * and console. The opcodes that differ from Ethereum's are in `opcodes.ts`.
  */
 import {
   EVM,

@@ -1,4 +1,4 @@
-/** Where two runs of a message part: their opcodes with program counter, depth and gas, one after another. */
+/** The first difference between two runs of a message: opcode, program counter, depth and gas of each step. */
 import { createEthereumOpcodeListener } from '../comparison/ethereum-tracer.ts'
 import type { EvmRun } from '../evm/evm.ts'
 import type { OpcodeTable } from '../evm/opcodes/operation.ts'
@@ -6,9 +6,9 @@ import type { FrameView, Tracer } from '../evm/tracing/tracer.ts'
 import type { ChainEvm } from './chain-evm.ts'
 import { chainEvm, type LibraryRules } from './make-evm.ts'
 
-/** Most steps that are kept, four numbers each. */
+/** Maximum number of recorded steps, four numbers each. */
 const MOST_STEPS = 1_000_000
-/** What stands for an opcode that the rules do not have. */
+/** The opcode that is recorded for one that the rules do not have. */
 const INVALID = 0xfe
 const NUMBERS = 4
 
@@ -67,7 +67,7 @@ export function recordingEvm(run: EvmRun, { common, customOpcodes }: LibraryRule
   return evm
 }
 
-/** A step in words. */
+/** A step as text. */
 export function stepText(step: Step | undefined, table: OpcodeTable): string {
   if (step === undefined) return 'the end'
   const { opcode, pc, depth, gas } = step

@@ -19,7 +19,7 @@ import { applyTransaction, type TransactionOutcome, TransactionRejected } from '
 import { applyRemascTransaction, creditRemasc } from './remasc/remasc-transaction.ts'
 import { tracedState } from './traced-state.ts'
 
-/** What a block's transactions did, one entry per transaction in each list, the REMASC transaction last. */
+/** The results of a block's transactions: in each list one entry per transaction, the REMASC transaction last. */
 export interface BlockResult {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
@@ -38,7 +38,7 @@ export interface BlockResult {
 export interface BlockParts {
   readonly config: ChainConfig
   readonly vm: Vm
-  /** The parent's state at first, the block's own in the end. */
+  /** The parent's state, which the execution turns into the block's. */
   readonly state: Overlay
   readonly env: BlockEnvironment
   /** Gas that the list of transactions may take. */
@@ -46,7 +46,7 @@ export interface BlockParts {
 }
 
 /**
- * A block as it grows. Contracts that begin in it have their accounts from the start
+ * A block to which transactions are added. Contracts that are activated in it have their accounts from the start
  * (docs/internals/protocol.md#75-activation). Calls must not overlap.
  */
 export class BlockExecution {
@@ -68,7 +68,7 @@ export class BlockExecution {
     this.#listLimit = parts.sequentialGasLimit
   }
 
-  /** Starts another list: gas and destroyed contracts count anew. */
+  /** Starts another list, with its own gas and its own list of destroyed contracts. */
   openList(gasLimit: bigint): void {
     this.#listLimit = gasLimit
     this.#listUsed = 0n
@@ -81,7 +81,7 @@ export class BlockExecution {
   }
 
   /**
-   * Runs the next transaction. Throws TransactionRejected when it cannot be included; whatever it throws, it was not.
+   * Runs the next transaction. Throws TransactionRejected when it cannot be included; with any error it is not included.
    * `deadlineMs` of wall clock: `limit-exceeded` beyond.
    */
   async add(
@@ -102,14 +102,14 @@ export class BlockExecution {
       deadlineMs,
     })
     traced.end(transaction.gasLimit, outcome)
-    // Fees reach REMASC with their transaction; lists that run side by side leave them for the end (RSKIP-144).
+    // REMASC gets the fees after each transaction, with parallel lists at the end of the block (RSKIP-144).
     if (!config.rulesAt(env.number).parallelSublists) creditRemasc(this.#parts.state, outcome.fee)
     for (const address of outcome.destroyed) this.#listDestroyed.add(address)
     this.#record(transaction, outcome)
     return outcome
   }
 
-  /** Runs the REMASC transaction, which ends the block. Throws an Error when an ancestor that it looks at is unknown. */
+  /** Runs the REMASC transaction, which ends the block. Throws an Error when an ancestor that it reads is unknown. */
   finish(tracer?: Tracer): BlockResult {
     const { env, config } = this.#parts
     const traced = tracedState(this.#parts.state, tracer)
@@ -163,11 +163,11 @@ export interface ForeignBlockParts {
 export interface ReplayParts extends ForeignBlockParts {
   /** The tracer of the transaction at an index, if any. */
   readonly tracerOf: (transaction: Transaction, index: number) => Tracer | undefined
-  /** Runs no transaction behind this one. The whole block when absent. */
+  /** Index of the last transaction to run; the whole block when absent. */
   readonly lastIndex?: number | undefined
   /** Called between transactions; a promise is awaited. */
   readonly yieldIfDue: () => Promise<void> | undefined
-  /** Milliseconds of wall clock that are left, which may be infinite; `limit-exceeded` once there are none. */
+  /** Remaining milliseconds of wall clock, which may be infinite; the run throws `limit-exceeded` when none are left. */
   readonly remainingMs: () => number
 }
 
@@ -210,7 +210,7 @@ function openBlock(
 
 /**
  * Runs a whole block as it stands, parallel lists included: cumulative gas restarts in each. Throws `invalid-block`
- * when a transaction cannot be where it is. Comparing with the header is the caller's part.
+ * when a transaction is not valid at its place. The caller compares the result with the header.
  */
 export async function applyBlock(
   parts: ForeignBlockParts,
@@ -227,7 +227,7 @@ export async function applyBlock(
 }
 
 /**
- * Runs a block that stands once more, in the same way, for tracers. `result` is absent when it stops before the end.
+ * Runs a valid block again, in the same way, for tracers. `result` is absent when the run stops before the end.
  * Throws `limit-exceeded` when time is up, and what a tracer throws.
  */
 export async function replayBlock(
@@ -235,7 +235,7 @@ export async function replayBlock(
 ): Promise<{ readonly result?: BlockResult; readonly state: Overlay }> {
   const { block, tracerOf, lastIndex, yieldIfDue, remainingMs } = parts
   const { header, transactions } = block
-  // What its lists may hold was judged when it came; a block of a gas limit that was asked for has a single one.
+  // The limits of its lists were checked at its import; a block with a gas limit set by a client has a single list.
   const limits = { parallel: header.gasLimit, sequential: header.gasLimit }
   const { execution, state, openListAt } = openBlock(parts, limits)
   for (const [index, transaction] of transactions.entries()) {

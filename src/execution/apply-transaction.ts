@@ -10,9 +10,9 @@ import type { Vm } from '../evm/rules.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { Overlay } from '../state/overlay.ts'
 
-/** A transaction that cannot be part of the block. The state is as it was. */
+/** A transaction that cannot be part of the block. The state is unchanged. */
 export class TransactionRejected extends Error {
-  /** What the rule asks for and what the transaction has. */
+  /** The value that the rule requires, and the transaction's. */
   readonly values: { readonly expected: string; readonly found: string } | undefined
 
   constructor(reason: string, expected?: unknown, found?: unknown) {
@@ -22,11 +22,11 @@ export class TransactionRejected extends Error {
   }
 }
 
-/** What a transaction did. Gas in gas, fee in wei. */
+/** The result of a transaction. Gas in gas, fee in wei. */
 export interface TransactionOutcome {
   /** The receipt's status. */
   readonly succeeded: boolean
-  /** The receipt's gas used, refund taken off. */
+  /** The receipt's gas used, after the refund. */
   readonly gasUsed: bigint
   /**
    * What the sender paid for gas, collected for the block; not always `gasUsed` × price
@@ -53,7 +53,7 @@ export interface TransactionParts {
   readonly transaction: Transaction
   /** Place in the block. Default 0. */
   readonly transactionIndex?: number
-  /** Keeps what the transaction did; as before when this throws. */
+  /** Gets the changes of the transaction; unchanged when the run throws. */
   readonly state: Overlay
   readonly env: BlockEnvironment
   readonly vm: Vm

@@ -1,4 +1,4 @@
-/** The least gas with which a message succeeds: what it used at its peak if that suffices, else by bisection. */
+/** The least gas with which a message succeeds: its peak usage if that suffices, otherwise found by bisection. */
 import { ZERO_ADDRESS } from '../chain/account.ts'
 import { NodeError } from '../errors.ts'
 import { failureError } from '../evm/failure-message.ts'
@@ -10,17 +10,17 @@ const PRECISION = 1000n
 
 const STIPEND = BigInt(GAS.callStipend)
 
-/** What estimating needs; the cap also cuts what the request offers. */
+/** What estimating needs; the cap also limits the gas of the request. */
 export interface EstimateParts extends Omit<SimulationParts, 'overrides'> {
   /** Refuse what the sender cannot pay; yes unless given. */
   readonly checksFunds?: boolean
-  /** Gets the run with all the gas where that fails, before the error is thrown. */
+  /** Called with the run with all the gas if that fails, before the error is thrown. */
   readonly onFailure?: (failed: Simulation) => void
 }
 
 /**
  * Gas for a transaction that does what the request does. Throws `insufficient-funds` when the sender cannot pay,
- * `reverted` with the payload or naming the failure, `limit-exceeded` when time runs out over all tries.
+ * `reverted` with the payload or the name of the failure, `limit-exceeded` when all attempts together exceed the time limit.
  */
 export async function estimateGas(parts: EstimateParts): Promise<bigint> {
   const { request, state, gasCap, deadlineMs, checksFunds = true, onFailure } = parts
@@ -46,7 +46,7 @@ export async function estimateGas(parts: EstimateParts): Promise<bigint> {
   const suffices = async (gas: bigint): Promise<boolean> =>
     gas === cap || (await attempt(gas)).failure === undefined
   const peak = first.gasUsed
-  // A value call keeps the stipend aside, which comes back unused.
+  // A call with value needs the stipend as well, which it returns unused.
   const withStipend = first.valueCallSeen ? least(peak + STIPEND, cap) : peak
   let gas: bigint
   if (await suffices(peak)) gas = peak
@@ -61,7 +61,7 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Between gas that fails and gas that succeeds; doubling the distance first, since the answer is mostly near. */
+/** Bisects between gas that fails and gas that succeeds; first by doubling steps, since the answer is mostly near the lower end. */
 async function bisect(
   fails: bigint,
   succeeds: bigint,

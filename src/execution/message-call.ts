@@ -1,5 +1,5 @@
 /**
- * An unsigned message on the state of a block: nothing is checked but gas, nothing is kept
+ * An unsigned message on the state of a block: only gas is checked, and nothing is written
  * (docs/internals/rpc-reference.md#74-calls-and-estimates).
  */
 import { EMPTY_ACCOUNT, ZERO_ADDRESS } from '../chain/account.ts'
@@ -22,7 +22,7 @@ export interface SimulationParts {
   readonly state: StateReader
   readonly env: BlockEnvironment
   readonly vm: Vm
-  /** Larger requests, and requests without gas, get this. */
+  /** Gas of requests without gas; requests with more are reduced to it. */
   readonly gasCap: bigint
   readonly overrides?: StateOverrides
   /** Adds names to a failure of a message to this address. */
@@ -32,7 +32,7 @@ export interface SimulationParts {
   readonly tracer?: Tracer
 }
 
-/** What a simulated message did. Gas with the intrinsic gas in it. */
+/** The result of a simulated message. Gas includes the intrinsic gas. */
 export interface Simulation {
   /** Absent when it succeeded. */
   readonly failure?: Failure
@@ -52,7 +52,7 @@ export function cappedGas(request: CallRequest, gasCap: bigint): bigint {
   return request.gas === undefined || request.gas > gasCap ? gasCap : request.gas
 }
 
-/** What is left to pay; at most half of it is given back (docs/internals/protocol.md#62-gas-schedule). */
+/** Gas after the refund, which is at most half of it (docs/internals/protocol.md#62-gas-schedule). */
 function netGas(used: bigint, refund: bigint): bigint {
   return used - (refund < used / 2n ? refund : used / 2n)
 }

@@ -1,4 +1,4 @@
-/** Calls that run as transactions of a block that is only simulated: unsigned, with the members left out filled in. */
+/** Calls that run as unsigned transactions of a simulated block, with defaults for absent members. */
 import { EMPTY_ACCOUNT, ZERO_ADDRESS } from '../chain/account.ts'
 import { encodeUnsigned, type Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
@@ -115,7 +115,7 @@ export async function applySimulated(
   const traced = tracedState(state, tracer)
   try {
     const outcome = await applyTransaction({
-      // Without validation any nonce may be given; the account's is the one that rises.
+      // Without validation any nonce is accepted; the account's own is incremented.
       transaction: { ...transaction, nonce: state.account(transaction.from)?.nonce ?? 0n },
       state: traced.state,
       env,

@@ -1,10 +1,10 @@
-/** Transfers of the native coin as ERC-20 logs, among the logs of contracts, as simulations show them. */
+/** Transfers of the native coin as ERC-20 logs, among the logs of contracts, as `eth_simulateV1` returns them. */
 import type { Log } from '../chain/receipt.ts'
 import { fromBigIntFixed } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
 
-/** Where such logs seem to come from. */
+/** The address that such logs have as their emitter. */
 export const TRANSFER_EMITTER: Hex = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'
 /** `Transfer(address,address,uint256)`. */
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'

@@ -1,11 +1,13 @@
 /** What the tables keep, and its bytes. */
 import { crc32 } from 'node:zlib'
+import { ADDRESS_BYTES } from '../chain/account.ts'
 import type { Creation, TransactionInternals } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import { decodeHeader, encodeHeader, type Header } from '../chain/header.ts'
 import { decodeReceipt, encodeReceipts, type Receipt } from '../chain/receipt.ts'
 import { restoreTransaction, type Transaction } from '../chain/transaction.ts'
 import { concat, fromBigInt, roomFor, toNumber } from '../encoding/bytes.ts'
+import { HASH_BYTES } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex, writeHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, asNumber, decodeRlp } from '../encoding/rlp.ts'
 import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
@@ -121,8 +123,6 @@ function joined(values: readonly Hex[]): Uint8Array {
   return bytes
 }
 
-const HASH_BYTES = 32
-
 /** Hashes, 32 bytes each. */
 export const hashes: ValueCodec<readonly Hex[]> = {
   encode: joined,
@@ -167,7 +167,6 @@ export const section: ValueCodec<SectionRecord> = {
   decode: (bytes) => ({ last: toHex(bytes.subarray(0, HASH_BYTES)), rows: bytes.subarray(HASH_BYTES) }),
 }
 
-const ADDRESS_BYTES = 20
 const INDEX_BYTES = 4
 
 /** The two parts of a value whose first part has a fixed length. */

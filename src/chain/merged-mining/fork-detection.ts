@@ -4,10 +4,9 @@
  */
 import { concat, EMPTY, fromBigIntFixed } from '../../encoding/bytes.ts'
 import { doubleSha256 } from '../../encoding/hash.ts'
+import { FORK_DETECTION_HEADERS } from '../activations.ts'
 import type { Header } from '../header.ts'
 
-/** Headers that must stand below a block for it to carry the data. */
-const REQUIRED_HEADERS = 449
 const CHECKPOINTS = 7
 const CHECKPOINT_DISTANCE = 64
 const UNCLE_WINDOW = 32
@@ -17,7 +16,7 @@ function hashByteOf({ bitcoinHeader }: Header): number {
   return doubleSha256(bitcoinHeader)[0] as number
 }
 
-/** Uncles of 32 headers, by the last of them. Each block looks at 31 of those that the block before looked at. */
+/** Number of uncles of 32 headers, by the last of them: the windows of two blocks in a row share 31 headers. */
 const windowUncles = new WeakMap<Header, number>()
 
 /** Uncles of the window that ends at a height, from those of the one below it where they are known. */
@@ -36,7 +35,7 @@ function unclesUpTo(height: number, ancestor: (height: number) => Header): numbe
   return uncles
 }
 
-/** Hash bytes of seven checkpoints, by the newest of them: 64 blocks look at the same ones. */
+/** Hash bytes of seven checkpoints, by the newest of them: 64 blocks in a row have the same ones. */
 const checkpointBytes = new WeakMap<Header, Uint8Array>()
 
 /** The bytes of the checkpoints that end at a height. */
@@ -54,11 +53,11 @@ function checkpointsUpTo(newest: number, ancestor: (height: number) => Header): 
 
 /**
  * The data of the block above the parent: one byte of each of seven parent-chain hashes, uncles of the last 32 headers,
- * the block's number. `ancestor` is asked for at most 39 headers of the parent's branch. Empty below height 449.
+ * the block's number. `ancestor` is called for at most 39 headers of the parent's branch. Empty below height 449.
  */
 export function forkDetectionData(ancestor: (height: number) => Header, parentHeight: number): Uint8Array {
   const number = parentHeight + 1
-  if (number < REQUIRED_HEADERS) return EMPTY
+  if (number < FORK_DETECTION_HEADERS) return EMPTY
   const newest = parentHeight - (parentHeight % CHECKPOINT_DISTANCE)
   const hashBytes = checkpointsUpTo(newest, ancestor)
   const uncles = unclesUpTo(parentHeight, ancestor)

@@ -1,8 +1,7 @@
-/** The way from a parent-chain coinbase to its block's merkle root (RSKIP-92): checking one, and making one. */
+/** The merkle branch from a parent-chain coinbase to its block's merkle root (RSKIP-92): checking and making it. */
 import { concat } from '../../encoding/bytes.ts'
-import { doubleSha256 } from '../../encoding/hash.ts'
+import { doubleSha256, HASH_BYTES } from '../../encoding/hash.ts'
 
-const HASH_BYTES = 32
 /** RSKIP-180: at most 30 siblings. */
 const MAX_SIBLINGS = 30
 

@@ -6,7 +6,7 @@ import { concat, EMPTY } from '../../encoding/bytes.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import type { ChainConfig } from '../config.ts'
 import { type Header, hashForMergedMining } from '../header.ts'
-import { COMMITMENT_BYTES, coinbaseHash, joinCompressed, TAG } from './commitment.ts'
+import { COMMITMENT_BYTES, type CompressedCoinbase, coinbaseHash, joinCompressed, TAG } from './commitment.ts'
 import {
   encodeParentHeader,
   hashValue,
@@ -15,9 +15,17 @@ import {
   targetOf,
   writeInteger,
 } from './parent-header.ts'
-import { BLOCK_BYTES, compress, INITIAL_STATE, midstateOf, padTail, stateBytes } from './sha256-midstate.ts'
+import {
+  BLOCK_BYTES,
+  compress,
+  INITIAL_STATE,
+  type Midstate,
+  midstateOf,
+  padTail,
+  stateBytes,
+} from './sha256-midstate.ts'
 
-/** The parts of a proof that do not follow from the header. */
+/** What a proof search takes beside the header. */
 export interface ProofSearchOptions {
   /** The 12 bytes of RSKIP-110, where the rules ask for them. */
   readonly forkDetectionData?: Uint8Array | undefined
@@ -25,12 +33,6 @@ export interface ProofSearchOptions {
   readonly time: number
   /** First nonce tried; 0 when left out. */
   readonly startNonce?: number
-}
-
-/** A proof search that its caller runs in time slices, so that other work can run between them. */
-export interface ProofSearch {
-  /** Tries up to `attempts` nonces; the proven header, or `undefined` when none of them met the target. */
-  advance(attempts: number): Header | undefined
 }
 
 const PARENT_VERSION = 70_001
@@ -67,85 +69,101 @@ const CONSTANT_BYTES = Math.floor((BEFORE_HASH.length - TAG.length) / BLOCK_BYTE
 const CONSTANT_STATE = midstateOf(BEFORE_HASH, CONSTANT_BYTES)
 const TAIL_START = BEFORE_HASH.subarray(CONSTANT_BYTES)
 
-/** A time as the header's 4-byte field can hold it. */
+/** A time modulo 2^32: the header's field has 4 bytes. */
 function seconds(time: number): number {
   return time >>> 0
 }
 
 /**
- * Starts the search for a proof of `header`, which must be complete but for the proof; the same header, time and nonce
- * lead to the same proof. Nonces count up; when all are spent the time moves on by a second.
+ * The search for a proof of a header, which its caller runs in time slices, so that other work can run between them. The
+ * same header, time and nonce lead to the same proof. Nonces count up; after the last one the time moves on by a second.
  */
-export function createProofSearch(
-  header: Header,
-  config: ChainConfig,
-  options: ProofSearchOptions,
-): ProofSearch {
-  const commitment = fromHex(hashForMergedMining(header, config, options.forkDetectionData ?? EMPTY))
-  const coinbase = {
-    count: CONSTANT_BYTES,
-    state: CONSTANT_STATE,
-    tail: concat(TAIL_START, commitment, LOCK_TIME),
+export class ProofSearch {
+  readonly #header: Header
+  readonly #coinbase: CompressedCoinbase
+  readonly #target: bigint
+  /** The highest 32 bits of the target, which nearly always decide. */
+  readonly #targetTop: number
+  readonly #parentHeader: Uint8Array
+  /** SHA-256 after the first 64 bytes of the parent-chain header, and the padded rest with time and nonce. */
+  readonly #firstBlock: Midstate
+  readonly #lastBlock: Uint8Array
+  /** The padded first hash, input of the second. */
+  readonly #inner = padTail(0, new Uint8Array(32))
+  readonly #state = INITIAL_STATE.slice()
+  #time: number
+  #nonce: number
+
+  /** `header` is complete but for the proof. */
+  constructor(header: Header, config: ChainConfig, options: ProofSearchOptions) {
+    const commitment = fromHex(hashForMergedMining(header, config, options.forkDetectionData ?? EMPTY))
+    this.#header = header
+    this.#coinbase = {
+      count: CONSTANT_BYTES,
+      state: CONSTANT_STATE,
+      tail: concat(TAIL_START, commitment, LOCK_TIME),
+    }
+    this.#target = targetOf(header.difficulty)
+    this.#targetTop = Number(this.#target >> 224n)
+    this.#time = seconds(options.time)
+    this.#nonce = options.startNonce ?? 0
+    this.#parentHeader = encodeParentHeader({
+      version: PARENT_VERSION,
+      previousHash: new Uint8Array(32),
+      merkleRoot: coinbaseHash(this.#coinbase),
+      time: this.#time,
+      bits: PARENT_BITS,
+      nonce: this.#nonce,
+    })
+    this.#firstBlock = midstateOf(this.#parentHeader, BLOCK_BYTES)
+    this.#lastBlock = padTail(BLOCK_BYTES, this.#parentHeader.subarray(BLOCK_BYTES))
   }
-  const target = targetOf(header.difficulty)
-  // The bytes of a hash that weigh most, which nearly always decide.
-  const targetTop = Number(target >> 224n)
 
-  let time = seconds(options.time)
-  let nonce = options.startNonce ?? 0
-  const bytes = encodeParentHeader({
-    version: PARENT_VERSION,
-    previousHash: new Uint8Array(32),
-    merkleRoot: coinbaseHash(coinbase),
-    time,
-    bits: PARENT_BITS,
-    nonce,
-  })
-  const firstBlock = midstateOf(bytes, BLOCK_BYTES)
-  const lastBlock = padTail(BLOCK_BYTES, bytes.subarray(BLOCK_BYTES))
-  const inner = padTail(0, new Uint8Array(32))
-  const state = INITIAL_STATE.slice()
+  /** Tries up to `attempts` nonces; the proven header, or `undefined` when none of them met the target. */
+  advance(attempts: number): Header | undefined {
+    for (let i = 0; i < attempts; i++, this.#step()) {
+      this.#hash()
+      if (this.#meetsTarget()) return this.#proven()
+    }
+    return undefined
+  }
 
-  /** Double SHA-256 of the header with the current nonce, left in `state`. */
-  function hash(): void {
-    writeInteger(lastBlock, PARENT_HEADER_OFFSET.nonce - BLOCK_BYTES, nonce)
-    state.set(firstBlock)
-    compress(state, lastBlock, 0)
-    inner.set(stateBytes(state))
+  /** Double SHA-256 of the header with the current nonce, left in `#state`. */
+  #hash(): void {
+    const state = this.#state
+    writeInteger(this.#lastBlock, PARENT_HEADER_OFFSET.nonce - BLOCK_BYTES, this.#nonce)
+    state.set(this.#firstBlock)
+    compress(state, this.#lastBlock, 0)
+    this.#inner.set(stateBytes(state))
     state.set(INITIAL_STATE)
-    compress(state, inner, 0)
+    compress(state, this.#inner, 0)
   }
 
-  function meets(): boolean {
-    const word = state[7] as number
+  #meetsTarget(): boolean {
+    const word = this.#state[7] as number
     const top = ((word & 0xff) << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)
-    return top >>> 0 < targetTop || (top >>> 0 === targetTop && hashValue(stateBytes(state)) <= target)
+    if (top >>> 0 !== this.#targetTop) return top >>> 0 < this.#targetTop
+    return hashValue(stateBytes(this.#state)) <= this.#target
   }
 
-  function step(): void {
-    if (nonce < MAX_NONCE) {
-      nonce++
+  #step(): void {
+    if (this.#nonce < MAX_NONCE) {
+      this.#nonce++
       return
     }
-    nonce = 0
-    time = seconds(time + 1)
-    writeInteger(lastBlock, PARENT_HEADER_OFFSET.time - BLOCK_BYTES, time)
+    this.#nonce = 0
+    this.#time = seconds(this.#time + 1)
+    writeInteger(this.#lastBlock, PARENT_HEADER_OFFSET.time - BLOCK_BYTES, this.#time)
   }
 
-  return {
-    advance(attempts) {
-      for (let i = 0; i < attempts; i++, step()) {
-        hash()
-        if (!meets()) continue
-        bytes.set(lastBlock.subarray(0, PARENT_HEADER_BYTES - BLOCK_BYTES), BLOCK_BYTES)
-        return {
-          ...header,
-          bitcoinHeader: bytes.slice(),
-          merkleProof: EMPTY,
-          coinbaseTransaction: joinCompressed(coinbase),
-        }
-      }
-      return undefined
-    },
+  #proven(): Header {
+    const bitcoinHeader = this.#parentHeader.slice()
+    bitcoinHeader.set(this.#lastBlock.subarray(0, PARENT_HEADER_BYTES - BLOCK_BYTES), BLOCK_BYTES)
+    return {
+      ...this.#header,
+      bitcoinHeader,
+      merkleProof: EMPTY,
+      coinbaseTransaction: joinCompressed(this.#coinbase),
+    }
   }
 }

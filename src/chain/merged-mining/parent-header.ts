@@ -11,7 +11,7 @@ export interface ParentHeader {
   readonly merkleRoot: Uint8Array
   /** Unix seconds. */
   readonly time: number
-  /** Compact form of the parent chain's own target; we do not look at it. */
+  /** Compact form of the parent chain's own target; not read here. */
   readonly bits: number
   readonly nonce: number
 }
@@ -60,7 +60,7 @@ export function targetOf(difficulty: bigint): bigint {
   return 2n ** 256n / (difficulty <= 2n ? 3n : difficulty)
 }
 
-/** The integer that a parent-chain hash in raw order stands for: its bytes are little-endian. */
+/** A parent-chain hash in raw order as an integer: its bytes are little-endian. */
 export function hashValue(hash: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(hash).reverse().toString('hex')}`)
 }

@@ -1,5 +1,5 @@
 /**
- * Checking the merged mining of a raw header without a node, step by step, so that it can be done in any language.
+ * Checks the merged mining of a raw header without a node, step by step, so that it can be done in any language.
  * Keccak is keccak-256 and ‖ joins byte strings.
  */
 import { concat, equal, toBigInt } from '../../encoding/bytes.ts'
@@ -32,7 +32,7 @@ export interface VerifiedHeader {
   readonly parentHash: Hex
   readonly receiptsRoot: Hex
   readonly number: number
-  /** The work that was proven. Whether the chain asked for as much is not in the header. */
+  /** The work that was proven. The header does not show whether the chain required as much. */
   readonly difficulty: bigint
 }
 
@@ -47,7 +47,7 @@ const VERSION = 17
 const EDGES = 18
 const BASE_EVENT = 19
 
-/** The layouts of a raw header with its parent-chain header, which stands last, by the length of the list. */
+/** The layouts of a raw header that ends with its parent-chain header, by the length of the list. */
 const LAYOUTS: Readonly<Record<number, { readonly version: 0 | 1 | 2; readonly hasUmmRoot: boolean }>> = {
   17: { version: 0, hasUmmRoot: false },
   18: { version: 0, hasUmmRoot: true },

@@ -1,9 +1,9 @@
 /** SHA-256 stopped and resumed between 64-byte blocks (FIPS 180-4), which the usual libraries do not offer. */
 
-/** Eight 32-bit words: the state after whole blocks. Treated as immutable by everyone but `compress`. */
+/** Eight 32-bit words: the state after whole blocks. Only `compress` changes it. */
 export type Midstate = Int32Array
 
-/** Bytes that one compression takes in. */
+/** Number of bytes of a block. */
 export const BLOCK_BYTES = 64
 
 const ROUNDS = 64
@@ -44,7 +44,7 @@ export const INITIAL_STATE: Midstate = Int32Array.from(PRIMES.slice(0, 8), (prim
 
 const schedule = new Int32Array(ROUNDS)
 
-/** Takes the 64 bytes at `offset` into `state`, in place. */
+/** Updates `state` in place with the 64 bytes at `offset`. */
 export function compress(state: Midstate, bytes: Uint8Array, offset: number): void {
   const w = schedule
   for (let i = 0, at = offset; i < 16; i++, at += 4) {
@@ -115,7 +115,7 @@ export function padTail(before: number, tail: Uint8Array): Uint8Array {
   return padded
 }
 
-/** Eight words as 32 bytes, big-endian: a digest, or a state written down. */
+/** Eight words as 32 bytes, big-endian: a digest, or a serialized state. */
 export function stateBytes(state: Midstate): Uint8Array {
   const out = new Uint8Array(32)
   for (let i = 0; i < 8; i++) {
@@ -128,7 +128,7 @@ export function stateBytes(state: Midstate): Uint8Array {
   return out
 }
 
-/** The state that 32 bytes write down. */
+/** The state that `stateBytes` wrote. */
 export function stateFrom(bytes: Uint8Array): Midstate {
   const view = new DataView(bytes.buffer, bytes.byteOffset, 32)
   return Int32Array.from({ length: 8 }, (_, i) => view.getInt32(4 * i))

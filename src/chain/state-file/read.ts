@@ -4,8 +4,9 @@ import { z } from 'zod'
 import { EMPTY, stripZeros } from '../../encoding/bytes.ts'
 import { fromHex, type Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
+import { MAX_NONCE } from '../account.ts'
 import { decodeBlock } from '../block.ts'
-import type { ChainConfig } from '../config.ts'
+import { type ChainConfig, LATEST_TIMESTAMP } from '../config.ts'
 import { decodeReceipt } from '../receipt.ts'
 import { restoreTransaction, type Transaction } from '../transaction.ts'
 import type {
@@ -34,12 +35,9 @@ export type StateFile =
       readonly pool: readonly Transaction[]
     }
 
-const MAX_NONCE = 2n ** 64n - 1n
 const WORD_LIMIT = 2n ** 256n
 /** Blocks of a chain that begins here have numbers of 4 bytes (RSKIP-110) for as long as anybody runs it. */
 const MAX_HEIGHT = 2n ** 31n - 1n
-/** Of the clock: the end of JavaScript's range of dates, Unix seconds. */
-const MAX_TIMESTAMP = 8_640_000_000_000n
 
 const lower = (text: string): Hex => `0x${text.replace(/^0x/i, '').toLowerCase()}`
 
@@ -133,7 +131,7 @@ const headMember = z
       .refine((value) => value <= MAX_HEIGHT, `must be at most ${MAX_HEIGHT}`)
       .transform(Number),
     timestamp: quantity
-      .refine((value) => value <= MAX_TIMESTAMP, `must be at most ${MAX_TIMESTAMP}`)
+      .refine((value) => value <= BigInt(LATEST_TIMESTAMP), `must be at most ${BigInt(LATEST_TIMESTAMP)}`)
       .transform(Number),
     basefee: balance,
   })

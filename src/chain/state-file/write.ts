@@ -1,4 +1,4 @@
-/** State files as text: JSON that Anvil loads as well, which passes over the members it does not know. */
+/** State files as text: JSON that Anvil loads as well, since it ignores members that it does not know. */
 import { createHash } from 'node:crypto'
 import { type Hex, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { EMPTY_TRIE_ROOT } from '../account.ts'
@@ -21,7 +21,7 @@ export const STATE_FORMAT = 'tandem-state'
 /** Raised with every change that another version would misread. */
 export const STATE_VERSION = 1
 
-/** The text between the content and the checksum, which is the SHA-256 of all that stands before this text. */
+/** The text between the content and the checksum, which is the SHA-256 of the content. */
 export const CHECKSUM_MARK = ',"checksum":"'
 
 const ZERO_HASH: Hex = `0x${'0'.repeat(64)}`
@@ -33,7 +33,7 @@ function nonceOf(nonce: bigint): number | Hex {
 
 const isWord = (bytes: Uint8Array): boolean => bytes.length <= 32 && bytes[0] !== 0
 
-/** In Anvil's form, which has words of 32 bytes; what is no word stands in `cells`, and what code does not show in `contract`. */
+/** In Anvil's form, which has words of 32 bytes. Other cells are in `cells`, and a contract flag that differs from having code in `contract`. */
 function wholeAccount({ nonce, balance, isContract, code, cells }: WholeAccount): object {
   const storage: Record<string, string> = {}
   const others: Record<string, string> = {}
@@ -90,7 +90,7 @@ const poolObject = ({ raw, from }: Transaction): object => ({ raw: toHex(raw), f
 /** Addresses of 20 bytes; the sender of the REMASC transaction has one byte, which Anvil does not take. */
 const isPlain = (address: Hex): boolean => address.length === 42
 
-/** The head as Anvil's `block`: what the next block goes on from. */
+/** The head as Anvil's `block`, on which the next block builds. */
 function blockEnvironment({ number, coinbase, timestamp, gasLimit, minimumGasPrice }: Header): object {
   return {
     number: toQuantity(number),

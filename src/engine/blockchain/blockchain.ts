@@ -16,7 +16,7 @@ import type { StateCollector } from './state-collector.ts'
 
 /** Heights whose headers are cached, for BLOCKHASH (256) and fork detection (449). */
 const RECENT_HEIGHTS = 512
-/** Lower heights whose hashes are kept once they were asked for: queries for logs ask for the same ranges. */
+/** Number of lower heights whose hashes are cached once they were read: queries for logs read the same ranges again. */
 const KNOWN_HASHES = 8_192
 
 interface Parts {
@@ -25,7 +25,7 @@ interface Parts {
   readonly trie: StateTrie
   /** Where the database is, for error messages. */
   readonly place: string
-  /** Is given when states leave the chain. */
+  /** Notified when states leave the chain. */
   readonly collector?: Pick<StateCollector, 'left'> | undefined
 }
 

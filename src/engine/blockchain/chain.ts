@@ -1,4 +1,4 @@
-/** Opens the chain of a store, with what reads, executes and validates its blocks. */
+/** Opens the chain of a store, with the parts that read, execute and validate its blocks. */
 import { EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import type { Block, ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
@@ -39,11 +39,11 @@ export interface Chain extends ChainAccess {
   readonly store: Store
   readonly trie: StateTrie
   readonly vm: Vm
-  /** What the chain stands on where it goes on from a block of another one. */
+  /** The upstream below the chain, where it is a fork. */
   readonly fork: Fork | undefined
-  /** Runs what reads the chain or its states, on a fork again after what it missed was fetched. */
+  /** Runs a read of the chain or its states; on a fork again after missing data was fetched. */
   readonly onDemand: OnDemand
-  /** Drops what no state needs any more, where the store is in memory. */
+  /** Drops unreachable states, where the store is in memory. */
   readonly collector: StateCollector | undefined
   /** Another trie over the same store, whose states no other reader sees. */
   openTrie(options: { readonly cacheNodes: number }): StateTrie
@@ -70,9 +70,9 @@ export interface ForkStart {
 /** What a chain is opened from. */
 export interface ChainOptions {
   readonly config: ChainConfig
-  /** Of a chain that begins by itself. */
+  /** The genesis of a chain that is no fork. */
   readonly genesis: Genesis
-  /** What the chain goes on from; it has the blocks below and the first state. */
+  /** Where the chain forks another one, which has the blocks below and the first state. */
   readonly fork?: ForkStart | undefined
   readonly store: Store
   /** Where the database is, for error messages. */

@@ -1,7 +1,7 @@
-/** States that left the chain and that work which was running then may still read. */
+/** States that left the chain and may still be read by work that began before. */
 import type { Hex } from '../../encoding/hex.ts'
 
-/** States after which those that nobody can read any more are forgotten. */
+/** Number of states after which unreadable ones are forgotten. */
 const MANY = 1_000
 
 interface Departure {
@@ -18,7 +18,7 @@ export class LeftStates {
   /** Running work by the time at which it began, in ascending order. */
   readonly #running = new Map<number, number>()
 
-  /** Some work begins, which may read any state that is there now; it ends with the call of the result. */
+  /** Registers work that may read any present state; the returned function ends it. */
   begin(): () => void {
     const time = this.#time
     this.#running.set(time, (this.#running.get(time) ?? 0) + 1)
@@ -40,7 +40,7 @@ export class LeftStates {
     this.#limit = Math.max(MANY, 2 * this.#departures.length)
   }
 
-  /** Roots of the states that are not on the chain any more and may still be read. */
+  /** Roots of the states that left the chain and may still be read. */
   roots(): readonly Hex[] {
     this.#forget()
     return this.#departures.map(({ root }) => root)

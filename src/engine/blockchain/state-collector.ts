@@ -1,7 +1,7 @@
 /**
- * Drops trie nodes and code that no block, snapshot or running call needs any more, from a store in memory: after states left
- * the chain, what the others are made of is kept, a little with each command, and then the rest is dropped. The cost of a
- * command grows by a share of what it writes, and nothing runs beside the commands.
+ * Drops trie nodes and code that no block, snapshot or running call needs, from a store in memory. After states left the
+ * chain, the nodes and code of all other states are marked, some of them after each command; then the rest is dropped. The
+ * added cost of a command is proportional to what it writes, and nothing runs between commands.
  */
 import type { Hex } from '../../encoding/hex.ts'
 import { decodeNode, TrieNode } from '../../encoding/trie-node.ts'
@@ -10,17 +10,17 @@ import type { CollectedStates } from '../../store/collected-table.ts'
 import { LeftStates } from './left-states.ts'
 
 /**
- * Entries that a command looks at for each one that it writes: a collection ends before a third of the entries that it
- * keeps was written anew.
+ * Number of entries marked for each entry that a command writes: a collection ends before the commands have written a third
+ * as many entries as it keeps.
  */
 const ENTRIES_PER_WRITE = 4
-/** Entries that a command looks at, at most: below 10 ms of work. */
+/** Maximum number of entries marked after a command: below 10 ms of work. */
 const MOST_STEP = 4_096
 
 interface Parts {
   readonly states: CollectedStates
   readonly blocks: Pick<BlockStore, 'first' | 'rootsAt'>
-  /** Runs after entries were dropped: what was read of them should not be kept in caches. */
+  /** Runs after entries were dropped, so that caches can drop them too. */
   readonly onDropped: () => void
 }
 
@@ -38,7 +38,7 @@ export class StateCollector {
   #isRunning = false
   /** Entries when the last command had ended. */
   #size: number
-  /** Trie nodes to keep, with what they refer to; and nodes that were written meanwhile. */
+  /** Trie nodes to mark with what they refer to, and nodes that were written since the collection began. */
   #waiting: Hex[] = []
   #written: Uint8Array[] = []
   /** The height whose blocks' states are kept next. */
@@ -51,12 +51,12 @@ export class StateCollector {
     this.#size = this.#entries
   }
 
-  /** Adds roots beside those of the stored blocks; asked for when a collection is about to end. */
+  /** Adds roots beside those of the stored blocks; read when a collection is about to end. */
   addRoots(roots: () => Iterable<Hex>): void {
     this.#otherRoots.push(roots)
   }
 
-  /** Keeps all states that are there now until the result is called. */
+  /** Keeps all present states until the returned function is called. */
   hold(): () => void {
     return this.#left.begin()
   }
@@ -69,8 +69,8 @@ export class StateCollector {
   }
 
   /**
-   * Goes on with the collection, or begins one when that is due. To be called between commands: all that was written is
-   * then part of a state that is reachable, or will not be used.
+   * Continues the collection, or begins one when it is due. To be called between commands: everything written is then part
+   * of a reachable state, or will not be used.
    */
   step(): void {
     if (!this.#isRunning && !this.#begin()) return
@@ -115,7 +115,7 @@ export class StateCollector {
       this.#waiting.push(...roots)
       return
     }
-    // Last, and at once: until here a root may have passed from a block to a snapshot or to a running call.
+    // Last, and all at once: before, a root could have moved from a block to a snapshot or to a running call.
     for (const others of this.#otherRoots) for (const root of others()) this.#keepNode(root)
     if (this.#waiting.length === 0) this.#finish()
   }

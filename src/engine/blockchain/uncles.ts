@@ -4,14 +4,11 @@
  */
 import type { Block } from '../../chain/block.ts'
 import { type Header, headerHash } from '../../chain/header.ts'
-import { MAX_UNCLES, validateHeader } from '../../chain/validation.ts'
+import { MAX_UNCLES, UNCLE_GENERATIONS, validateHeader } from '../../chain/validation.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { type BrokenRule, brokenRuleOf, invalidBlock } from '../../errors.ts'
 import { ancestryOf, type BranchAccess } from './ancestry.ts'
 import { checkForkDetection } from './fork-detection.ts'
-
-/** An uncle's parent is at most this many heights below the block that includes it. */
-const GENERATIONS = 7
 
 type Values = Pick<BrokenRule, 'expected' | 'found'>
 
@@ -30,7 +27,7 @@ interface Family {
 function familyOf(parent: Parent, { blocks, config }: BranchAccess): Family {
   const ancestors = new Map<Hex, Header>()
   const used = new Set<Hex>()
-  const lowest = parent.header.number + 1 - GENERATIONS
+  const lowest = parent.header.number + 1 - UNCLE_GENERATIONS
   for (let hash = parent.hash, header: Header | undefined = parent.header; header !== undefined; ) {
     if (header.number < lowest) break
     ancestors.set(hash, header)
@@ -51,7 +48,7 @@ function familyOf(parent: Parent, { blocks, config }: BranchAccess): Family {
 export function uncleCandidates(parent: Parent, access: BranchAccess): readonly Header[] {
   const { blocks } = access
   const number = parent.header.number + 1
-  const lowest = Math.max(1, number + 1 - GENERATIONS)
+  const lowest = Math.max(1, number + 1 - UNCLE_GENERATIONS)
   let forked = false
   for (let height = lowest; height < number && !forked; height++) forked = blocks.hashesAt(height).length > 1
   if (!forked) return []
@@ -88,12 +85,15 @@ export function checkUncles(
     const refuse = (message: string, values: Values = {}) =>
       invalidBlock(`block ${number}: uncle ${hash} ${message}`, { rule: 'uncles', height: number, ...values })
     const numbers: Values = {
-      expected: `a number from ${number - GENERATIONS + 1} to ${number - 1}`,
+      expected: `a number from ${number - UNCLE_GENERATIONS + 1} to ${number - 1}`,
       found: String(uncle.number),
     }
     if (uncle.number >= number) throw refuse(`has number ${uncle.number}, not one below the block's`, numbers)
-    if (uncle.number - 1 < number - GENERATIONS) {
-      throw refuse(`has number ${uncle.number}, more than ${GENERATIONS - 1} below the block's`, numbers)
+    if (uncle.number - 1 < number - UNCLE_GENERATIONS) {
+      throw refuse(
+        `has number ${uncle.number}, more than ${UNCLE_GENERATIONS - 1} below the block's`,
+        numbers,
+      )
     }
     if (seen.has(hash)) throw refuse('is named twice')
     seen.add(hash)

@@ -17,7 +17,7 @@ import { createDump } from './state-dump.ts'
 import { type AccountEdit, applyEdits } from './state-edits.ts'
 import { type ChainToLoad, type LoadCommands, StateLoader } from './state-load.ts'
 
-/** What a node keeps in memory only and a copy of it begins with. */
+/** Settings that a node keeps in memory only, and that a copy of it starts with. */
 export interface NodeModes {
   readonly clock: ClockState
   readonly blockOverrides: BlockOverrideState
@@ -28,8 +28,8 @@ export interface NodeModes {
 /** The tools. Those that return a promise run in the engine's queue of commands. */
 export interface DevTools extends RewindTools, LoadCommands {
   /**
-   * The state after the head, and with history all canonical blocks and the pool. Nothing is copied: the dump is read
-   * while it is iterated; throws `block-not-found` when its blocks have left the chain meanwhile.
+   * The state after the head, and with history all canonical blocks and the pool. Nothing is copied: the chain is read
+   * during the iteration, which throws `block-not-found` when blocks of the dump have left the chain.
    */
   dump(history: boolean): StateDump
   /**
@@ -68,9 +68,9 @@ export interface DevTools extends RewindTools, LoadCommands {
   /** Whether the terminal shows calls, blocks and console output. */
   isLoggingEnabled(): boolean
   setLoggingEnabled(on: boolean): void
-  /** How the node mines by itself now. */
+  /** The present mining mode. */
   miningMode(): MiningMode
-  /** What a copy of the node begins with beside its database. */
+  /** The settings that a copy of the node starts with, beside its database. */
   modes(): NodeModes
   /** Fixed fields of the next header. */
   headerOverrides(): HeaderOverrides

@@ -1,7 +1,7 @@
-/** Addresses that transactions may be sent from without their key, and signatures that count as theirs. In memory only. */
+/** Addresses that transactions may be sent from without their key, and signatures that recover to given addresses. In memory only. */
 import type { Hex } from '../../encoding/hex.ts'
 
-/** Who is impersonated, to be restored later. */
+/** The impersonated addresses and signatures, to be restored later. */
 export interface ImpersonationState {
   readonly addresses: readonly Hex[]
   readonly everybody: boolean

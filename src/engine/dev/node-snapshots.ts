@@ -25,11 +25,11 @@ export interface RevertOptions {
 
 /** Commands on snapshots; each runs in the engine's queue of commands. */
 export interface SnapshotCommands {
-  /** Takes a snapshot; its id counts from 1. Throws `invalid-params` for a name that is taken, `too-many`. */
+  /** Takes a snapshot; ids count from 1. Throws `invalid-params` for a name that is in use, `too-many`. */
   snapshot(request?: SnapshotRequest): Promise<number>
   /**
-   * Reverts to a snapshot; false when the id is unknown or its block is no longer canonical. It stays valid, unless it is
-   * to be used up and has no name and is not kept.
+   * Reverts to a snapshot; false when the id is unknown or its block is no longer canonical. The snapshot stays valid,
+   * except with `useUp`.
    */
   revert(id: number, options?: RevertOptions): Promise<boolean>
   /** Back to genesis as in the network's file; clears snapshots, pool, clock, block overrides and impersonation. */

@@ -27,7 +27,7 @@ export interface Snapshot {
 /** Most snapshots of a node at a time (docs/operating.md#memory). */
 export const MAX_SNAPSHOTS = 10_000
 
-/** Has it neither a name nor a place on disk? Only such a one is dropped for room, or used up by a revert. */
+/** Whether it has no name and is not on disk: only such a snapshot is dropped for room, or deleted by a revert. */
 function isPlain({ name, isKept }: Snapshot): boolean {
   return name === undefined && !isKept
 }
@@ -39,7 +39,7 @@ export class Snapshots {
   readonly #ids = new Map<string, number>()
   /** The numbers in ascending order, to be removed from the end; some may be of snapshots dropped for room. */
   #order: number[] = []
-  /** The plain ones, in ascending order: those that were reverted to, and the others. */
+  /** The plain snapshots in ascending order: those that were reverted to, and the others. */
   readonly #revisited = new Set<number>()
   readonly #unvisited = new Set<number>()
   #last = 0
@@ -115,8 +115,8 @@ export class Snapshots {
   }
 
   /**
-   * Deletes those after a snapshot that there is. It stays valid itself, and the next number is the one after its own;
-   * with `useUp` a plain one is deleted as well, and no number is given a second time.
+   * Deletes the snapshots after a known one, which stays valid; the next number is the one after its own. With `useUp`, a
+   * plain one is deleted as well, and no number is used a second time.
    */
   rewindTo(id: number, { useUp }: { readonly useUp: boolean }): void {
     const snapshot = this.#taken.get(id)

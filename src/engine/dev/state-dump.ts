@@ -34,7 +34,7 @@ function codeAt(trie: StateTrie, root: Hex, { codeHash }: Account): Uint8Array {
   return trie.reader(root).code(codeHash)
 }
 
-/** Cells from this hash of a slot on are all cells. */
+/** The lowest hash of a slot: cells from it on are all cells. */
 const FIRST_HASH: Hex = `0x${'0'.repeat(64)}`
 
 /** All accounts of a state. */
@@ -50,7 +50,7 @@ function* accountsAt(trie: StateTrie, root: Hex): Generator<readonly [Hex, Whole
   }
 }
 
-/** A contract that was destroyed, and an account without its mark in its place. */
+/** Whether a contract was destroyed and replaced by an account that is none. */
 function replacesContract({ before, after }: AccountDifference): boolean {
   return before?.isContract === true && after?.isContract === false
 }
@@ -85,8 +85,8 @@ export function changesBetween(trie: StateTrie, before: Hex, after: Hex): StateC
 }
 
 /**
- * Makes the dump of a node: taken at one head, and read while it is iterated. Iterating over the blocks throws
- * `invalid-params` when they have left the chain meanwhile.
+ * Makes the dump of a node: of one head, and read during the iteration. Iterating over the blocks throws
+ * `block-not-found` when one has left the chain.
  */
 export function createDump({
   config,

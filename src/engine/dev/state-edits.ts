@@ -1,5 +1,5 @@
 /** State edits: accounts changed outside of any transaction. */
-import { EMPTY_ACCOUNT } from '../../chain/account.ts'
+import { EMPTY_ACCOUNT, MAX_NONCE } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import type { Overlay } from '../../state/overlay.ts'
@@ -15,9 +15,6 @@ export interface AccountEdit {
   /** New words by slot; 0 clears a slot. */
   readonly storage?: ReadonlyMap<bigint, bigint>
 }
-
-/** Maximum nonce of a transaction (docs/internals/protocol.md#45-pool-admission). */
-const MAX_NONCE = 2n ** 64n - 1n
 
 /**
  * Writes edits into a state. Throws `invalid-params`, with part of them written, when a nonce exceeds the maximum or is

@@ -21,8 +21,8 @@ export type { ChainToLoad } from './chain-rebuild.ts'
 /** The commands that load; each runs in the engine's queue and changes nothing when it fails. */
 export interface LoadCommands {
   /**
-   * Puts accounts into the state after the head, as a state edit: what an account has replaces what is there, its storage
-   * as a whole; other accounts stay. A nonce is never lowered: the chain holds the account's transactions. A local chain
+   * Puts accounts into the state after the head, as a state edit. The members of an account replace those in the state, its
+   * storage as a whole; other accounts stay. A nonce is never lowered: the chain holds the account's transactions. A local chain
    * that has its first block only is started again at `head`: with a block of that number, time and minimum gas price.
    */
   loadAccounts(accounts: ReadonlyMap<Hex, PartialAccount>, head?: LoadedHead): Promise<void>

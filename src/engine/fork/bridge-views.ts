@@ -1,4 +1,4 @@
-/** Views of the Bridge on a fork: its cells are longer than words, which nodes do not give away, so upstream runs them. */
+/** Views of the Bridge on a fork: upstream runs them, because nodes do not serve its storage cells, which are longer than words. */
 import { LRUCache } from 'lru-cache'
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
@@ -11,21 +11,21 @@ import type { Demand } from '../../state/fork/demand.ts'
 import type { RemoteBlockId, RemoteChain } from '../../state/remote/model.ts'
 import type { BlockHistory } from '../../store/block-store.ts'
 
-/** Answers kept. */
+/** Number of cached answers. */
 const MOST_ANSWERS = 10_000
 
 interface Parts {
   readonly remote: RemoteChain
-  /** Is the state of the Bridge here from the fork's block on? */
+  /** Whether the state of the Bridge is stored here from the fork's block on. */
   readonly isExact: boolean
   readonly history: BlockHistory
   readonly demand: Demand
 }
 
-/** What upstream answered: the output, or why it failed. */
+/** An answer of upstream: the output, or the reason of the failure. */
 type Answer = { readonly output: Uint8Array } | { readonly failure: string }
 
-/** Rules whose Bridge is that of the upstream, in all states that are not here. */
+/** Rules whose Bridge is run by the upstream in all states that are not stored here. */
 export function withUpstreamBridge(
   rulesAt: (height: number) => VmRules,
   parts: Parts,

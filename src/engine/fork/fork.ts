@@ -26,10 +26,10 @@ interface StartChanges {
   readonly edits: readonly AccountEdit[]
 }
 
-/** A chain that goes on from a block of another one. */
+/** A chain on top of a block of another chain. */
 export interface Fork {
   readonly remote: RemoteChain
-  /** Is the whole state at the fork's block here? Roots are true then, and nothing of it is fetched. */
+  /** Whether the whole state after the fork's block is stored here: state roots are then real, and nothing is fetched. */
   readonly isExact: boolean
   readonly demand: Demand
   readonly trie: ForkTrie
@@ -37,8 +37,8 @@ export interface Fork {
   /** Prepares the payout of the block at a height. Throws `UpstreamDelay`. */
   preparePayout(height: number): Promise<void>
   /**
-   * The block of the upstream whose state has what an account has after `block`; `undefined` where the proof can be made
-   * here. Throws `invalid-params` when the account was written since: the state of a fork that is not exact has no true root.
+   * The block of the upstream in whose state an account is as it is after `block`; `undefined` where the proof can be made
+   * here. Throws `invalid-params` when the account was written since: the state of a fork that is not exact has no real root.
    */
   provableAt(block: ExecutedBlock, address: Hex): RemoteBlockId | undefined
   /** Another trie over the same store and upstream. */
@@ -47,17 +47,17 @@ export interface Fork {
   start(changes: StartChanges): Promise<{ block: ExecutedBlock; state: CommittedState }>
 }
 
-/** Of what a chain is a fork, for people. */
+/** The chain and the block that a fork is based on, as users see it. */
 export interface ForkOrigin {
   /** The upstream's URL without user, password, path and query. */
   readonly upstream: string
   readonly chainId: number
-  /** Height and hash of the block that the fork goes on from. */
+  /** Height and hash of the upstream's block below the fork. */
   readonly block: number
   readonly hash: Hex
 }
 
-/** What a fork goes on from. */
+/** The origin of a fork. */
 export function originOf({ remote }: Pick<Fork, 'remote'>): ForkOrigin {
   const { chainId, number, hash } = remote.point
   return { upstream: remote.upstream.origin, chainId, block: number, hash }
@@ -72,7 +72,7 @@ interface ForkParts {
   readonly unpaid: Set<number>
 }
 
-/** Makes the fork; `source` has the nodes of what was written since it began. */
+/** Makes the fork; `source` has the trie nodes that were written since it began. */
 export function createFork({ remote, source, sharedRoots, config, logger, unpaid }: ForkParts): Fork {
   const demand = new Demand(createPointCheck(remote, logger), remote.waitLimit)
   const remoteStates = new RemoteStates(remote.point)
@@ -81,7 +81,7 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
   const history = new ForkHistory(remote, remoteStates, demand)
   const payouts = new ForkPayouts({ remote, history, demand, config, logger, unpaid })
   const { stateRoot } = remote.head.block.header
-  // An import writes the root last, so what is below it is there too; states of what was read have other roots.
+  // An import writes the root last, so all nodes below it are stored as well. States that were read have synthetic roots.
   const isExact = source.node(stateRoot) !== undefined
   return {
     remote,
@@ -104,7 +104,7 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
       const root = isExact ? stateRoot : remoteStates.root(remote.point)
       const state = await demand.run(() => {
         const overlay = new Overlay(trie.reader(root))
-        // An exact state stays as the header has it; what the options name is changed all the same.
+        // An exact state keeps the root of its header, except for the edits of the options.
         for (const address of isExact ? [] : toFund) {
           const account = overlay.account(address)
           if (account !== undefined && account.balance >= balance) continue
@@ -118,10 +118,10 @@ export function createFork({ remote, source, sharedRoots, config, logger, unpaid
   }
 }
 
-/** Milliseconds between two looks at whether the upstream still has the block that the fork stands on. */
+/** Milliseconds between two checks that the upstream still has the fork's block. */
 const POINT_CHECK_MS = 60_000
 
-/** Looks now and then, after something was fetched, and logs once when the upstream has left the fork's block. */
+/** Makes a check to call after fetches: it logs once when the fork's block has left the upstream's chain. */
 function createPointCheck(remote: RemoteChain, logger: Logger): () => void {
   let last = performance.now()
   let isLeft = false
@@ -134,10 +134,10 @@ function createPointCheck(remote: RemoteChain, logger: Logger): () => void {
       if (!isLeft) return
       const { number, hash } = remote.point
       logger.warn(
-        `the upstream reorganised: block ${number} (${hash}), on which this fork stands, is no longer on its chain; the fork goes on as it is, evm_reset with forking begins anew`,
+        `the upstream reorganised: block ${number} (${hash}), on which this fork is based, is no longer on its chain; the fork continues unchanged, evm_reset with forking starts another one`,
       )
     }
-    // A failure shows where something is needed.
+    // A failing upstream is reported by the reads that need it.
     check().catch(() => {})
   }
 }

@@ -31,7 +31,7 @@ export async function openUpstream(
   const settings = { ...found, ...answerTime(options) }
   const { dataDir } = options
   const isOpen = settings.block === undefined && settings.transaction === undefined
-  // A database that holds a fork goes on with it, unless another block is asked for.
+  // A database that holds a fork is opened with the block of that fork, unless the options name another block.
   const known = isOpen && dataDir !== undefined ? await readForkedBlock(dataDir) : undefined
   const remote = await openRemoteChain(
     known === undefined ? settings : { ...settings, block: { hash: known.hash } },
@@ -52,10 +52,10 @@ export async function openUpstream(
   return remote
 }
 
-/** Share of a request's time in which the upstream has to answer, so that the request can be answered why it did not. */
+/** Share of a request's time limit in which the upstream has to answer, so that there is time to report why it did not. */
 const ANSWER_SHARE = 0.8
 
-/** How long the upstream has for an answer that a request waits for. */
+/** Time limit of the upstream for an answer that a request waits for. */
 function answerTime({ rpcTimeoutMs, forkTimeoutMs }: ResolvedNodeOptions): { answerMs?: number } {
   if (rpcTimeoutMs === 0) return {}
   return { answerMs: Math.max(1, Math.min(forkTimeoutMs, Math.floor(rpcTimeoutMs * ANSWER_SHARE))) }
@@ -66,22 +66,22 @@ interface Parts {
   readonly holder: EngineHolder
   readonly options: ResolvedNodeOptions
   readonly logger: Logger
-  /** An engine on the upstream, with a store of its own. */
+  /** Creates an engine on the upstream, with a store of its own. */
   readonly start: (remote: RemoteChain | undefined) => Promise<Engine>
 }
 
 /**
- * Replaces the chain of a node by one that goes on from another block, or another chain. Throws `upstream`,
- * `invalid-params`, `cancelled`, with the chain as it is.
+ * Replaces the chain of a node by a fork of another block or another chain. Throws `upstream`, `invalid-params`,
+ * `cancelled`; the chain is then unchanged.
  */
 export type ForkAnew = (choice: ForkChoice, call: Call) => Promise<void>
 
-/** Makes what replaces the chain of a node. */
+/** Makes the function that replaces the chain of a node. */
 export function createForkAnew({ holder, options, logger, start }: Parts): ForkAnew {
   return async ({ url, block }, call) => {
     if (options.dataDir !== undefined) {
       throw invalidParams(
-        'forking: a node with a data directory goes on with the chain in it; start a node without one to fork at run time',
+        'forking: a node with a data directory keeps the chain in it; start a node without one to fork at run time',
       )
     }
     const fork = url === undefined ? forkSource(options)?.urls : [url]

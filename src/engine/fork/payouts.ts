@@ -1,14 +1,13 @@
 /** Payouts of collected fees on a fork read blocks of the upstream, far below: these are fetched in time, or the payout is left out. */
 
 import type { ChainConfig } from '../../chain/config.ts'
+import { UNCLE_GENERATIONS } from '../../chain/validation.ts'
 import { messageOf } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { type Demand, UpstreamDelay } from '../../state/fork/demand.ts'
 import type { RemoteChain } from '../../state/remote/model.ts'
 import type { BlockHistory } from '../../store/block-store.ts'
 
-/** Number of blocks above the one that matures which a payout reads as well (docs/internals/protocol.md#54-remasc-payout). */
-const ABOVE = 7
 /** Number of headers that are fetched ahead: about as many as one request to the reference node may have calls. */
 const AHEAD = 48
 
@@ -48,7 +47,7 @@ export class ForkPayouts {
       this.#leaveOut(height, 'the upstream of the fork is of another family, and its blocks collect no fees')
       return
     }
-    const last = Math.min(first + ABOVE, point.number - 1)
+    const last = Math.min(first + UNCLE_GENERATIONS, point.number - 1)
     if (last <= this.#loaded) return
     const loading = this.#load(first, Math.min(last + AHEAD, point.number - 1))
     if (remote.waitLimit() === 0) {

@@ -116,7 +116,7 @@ export class BranchBuilder {
   }
 }
 
-/** Throws `invalid-params` unless the block at an index of the plan holds all its transactions and may stand in a chain. */
+/** Throws `invalid-params` unless the block at an index of the plan has all its transactions and a valid body. */
 function checkBuilt(
   { block, rejected, errored }: BuiltBlock,
   transactions: readonly Transaction[],

@@ -1,7 +1,7 @@
 /** Searches a proof of work in this process, of the kind that mining pools submit, and completes the block with it. */
 import { cumulativeDifficulty, type ExecutedBlock } from '../../chain/block.ts'
 import { type Header, headerHash } from '../../chain/header.ts'
-import { createProofSearch, type ProofSearchOptions } from '../../chain/merged-mining/mine-header.ts'
+import { ProofSearch, type ProofSearchOptions } from '../../chain/merged-mining/mine-header.ts'
 import { decodeParentHeader } from '../../chain/merged-mining/parent-header.ts'
 import { NodeError } from '../../errors.ts'
 import { ancestryOf, type BlockReader, type BranchAccess, type ChainAccess } from '../blockchain/ancestry.ts'
@@ -54,7 +54,7 @@ export function createMiner(chain: ChainAccess, isClosing: () => boolean): Miner
   const { config } = chain
 
   async function search(unproven: Header, options: ProofSearchOptions): Promise<Header> {
-    const search = createProofSearch(unproven, config, options)
+    const search = new ProofSearch(unproven, config, options)
     for (;;) {
       const proven = search.advance(ATTEMPTS_PER_SLICE)
       if (proven !== undefined) return proven
@@ -76,7 +76,7 @@ export function createMiner(chain: ChainAccess, isClosing: () => boolean): Miner
       time: unproven.timestamp,
     }
     let header = await search(unproven, options)
-    // The same content as a known sibling: search on for another proof, so that the block has a hash of its own.
+    // A known sibling has the same content and proof: continue the search, so that the block has a hash of its own.
     while (branch.hashesAt(header.number).includes(headerHash(header, config))) {
       const { nonce } = decodeParentHeader(header.bitcoinHeader)
       header = await search(unproven, { ...options, startNonce: nonce + 1 })

@@ -17,9 +17,9 @@ import { createMiner, type Miner } from './miner.ts'
 import { createPending, type Pending } from './pending.ts'
 import { createSchedule, type Schedule } from './schedule.ts'
 import { type Solutions, SolutionVerifier } from './solution.ts'
-import { createWorks, type Works } from './work.ts'
+import { CachedWorks, type Works } from './work.ts'
 
-/** What produces blocks. */
+/** Block production. */
 export interface Mining {
   readonly pending: Pick<Pending, 'current'>
   readonly works: Omit<Works, 'discard'>
@@ -47,7 +47,7 @@ export interface MiningParts extends Chain {
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
   readonly now: () => number
-  /** How the node mines by itself once its schedule is started. */
+  /** Mining mode of the schedule once it is started. */
   readonly mode: MiningMode
   /** Client name in the extra data of blocks mined here, for example `TANDEM-0.1.0`. */
   readonly signature: string
@@ -74,7 +74,7 @@ export function createMining(parts: MiningParts): Mining {
       return buildFromPool(head, clock.nextTimestamp(head.block.header.timestamp), data, parts.onDemand)
     })
   const pending = createPending(config, buildNext, fork !== undefined)
-  const works = createWorks({ ...parts, build: () => buildNext(extraData) })
+  const works = new CachedWorks({ ...parts, build: () => buildNext(extraData) })
   const mine = createMiner(parts, parts.isClosing)
   const coinbase = () => blockOverrides.coinbase
   const branches = new BranchBuilder({ ...parts, onDemand: inQueue, coinbase, extraData, build, mine })

@@ -17,7 +17,7 @@ export interface PendingBlock {
 /** The pending block of a node, built at most once between changes. */
 export interface Pending {
   current(): Promise<PendingBlock>
-  /** Head, pool or clock changed: the next call of `current` builds anew. */
+  /** Called when head, pool or clock changed: the next call of `current` builds another block. */
   discard(): void
 }
 
@@ -39,13 +39,13 @@ export function createPending(
         totalDifficulty: 0n,
         postState: state.root,
       },
-      // On a fork reads of others may miss something, which an overlay would keep.
+      // On a fork, reads by others may miss something, and an overlay would cache the placeholder.
       state: isFork ? overlay.view() : overlay,
       committed: state,
     }
   }
 
-  /** A build that fails after a change is made anew: a rewind may have removed the blocks that it read. */
+  /** A build that fails after a change is repeated: a rewind may have removed blocks that it read. */
   function current(): Promise<PendingBlock> {
     if (cached !== undefined) return cached
     const built: Promise<PendingBlock> = buildPending().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** When the node mines by itself: for each transaction, on a timer, both, or not at all. Home of the node's mining timer. */
+/** When the node mines without a request: for each transaction, on a timer, both, or not at all. Has the node's mining timer. */
 import { intervalOf, type MiningMode } from '../model.ts'
 
 /** The mining schedule: its mode and whether it runs. */
@@ -12,7 +12,7 @@ export interface Schedule {
   stop(): void
 }
 
-/** Makes a stopped schedule. With an interval `tick` runs after each interval, which starts when the tick before has settled. */
+/** Makes a stopped schedule. `tick` runs after each interval; the next interval starts when the tick has settled. */
 export function createSchedule(initial: MiningMode, tick: () => Promise<void>): Schedule {
   let mode = initial
   let running = false

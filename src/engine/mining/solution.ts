@@ -2,7 +2,7 @@
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { headerHash } from '../../chain/header.ts'
 import { committedHash } from '../../chain/merged-mining/commitment.ts'
-import { createProofSearch } from '../../chain/merged-mining/mine-header.ts'
+import { ProofSearch } from '../../chain/merged-mining/mine-header.ts'
 import { attachProof, type Solution } from '../../chain/merged-mining/proof.ts'
 import { validateOwnHeader } from '../../chain/validation.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
@@ -86,7 +86,7 @@ export class SolutionVerifier implements Solutions {
     if (work === undefined) return undefined
     const { built, forkDetectionData } = work
     const unproven = built.block.header
-    const header = createProofSearch(unproven, this.#parts.config, {
+    const header = new ProofSearch(unproven, this.#parts.config, {
       forkDetectionData,
       time: unproven.timestamp,
       startNonce: nonce,

@@ -40,7 +40,7 @@ export interface Works {
   take(): Promise<MiningWork & { readonly notify: boolean }>
   /** One of the cached works, by the hash that the parent chain's coinbase commits to. */
   find(hash: Hex): CachedWork | undefined
-  /** Head, pool or clock changed: the next work is built anew. Cached ones stay valid. */
+  /** Called when head, pool or clock changed: the next call of `current` builds another work. Cached ones stay valid. */
   discard(): void
 }
 
@@ -52,18 +52,52 @@ interface Parts extends ChainAccess {
   readonly now: () => number
 }
 
-/** Makes the works of a node. */
-export function createWorks({ build, clock, now, ...chain }: Parts): Works {
-  const { config } = chain
-  const cached = new Map<Hex, CachedWork>()
-  let latest: { readonly work: Promise<CachedWork>; readonly since: number } | undefined
-  let notified: MiningWork | undefined
+/** The works of a node, cached by hash. */
+export class CachedWorks implements Works {
+  readonly #parts: Parts
+  readonly #cached = new Map<Hex, CachedWork>()
+  #latest: { readonly work: Promise<CachedWork>; readonly since: number } | undefined
+  /** The work of which miners were last notified. */
+  #notified: MiningWork | undefined
 
-  async function buildWork(): Promise<CachedWork> {
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  current(): Promise<CachedWork> {
+    const { now } = this.#parts
+    if (this.#latest !== undefined && now() - this.#latest.since < REFRESH_SECONDS) return this.#latest.work
+    const entry = { work: this.#build(), since: now() }
+    this.#latest = entry
+    entry.work.catch(() => {
+      if (this.#latest === entry) this.#latest = undefined
+    })
+    return entry.work
+  }
+
+  async take(): Promise<MiningWork & { readonly notify: boolean }> {
+    const { hash, target, paidFees, parentHash } = await this.current()
+    const work = { hash, target, paidFees, parentHash }
+    const last = this.#notified
+    const notify = last?.parentHash !== parentHash || paidFees > (last.paidFees * NOTIFY_FEES_PERCENT) / 100n
+    if (notify) this.#notified = work
+    return { ...work, notify }
+  }
+
+  find(hash: Hex): CachedWork | undefined {
+    return this.#cached.get(hash)
+  }
+
+  discard(): void {
+    this.#latest = undefined
+  }
+
+  async #build(): Promise<CachedWork> {
+    const { clock, config } = this.#parts
     const clockState = clock.save()
-    const built = await build()
+    const built = await this.#parts.build()
     const { header } = built.block
-    const forkDetectionData = forkDetectionOf(built, chain)
+    const forkDetectionData = forkDetectionOf(built, this.#parts)
     const work: CachedWork = {
       hash: hashForMergedMining(header, config, forkDetectionData ?? EMPTY),
       target: targetOf(header.difficulty),
@@ -73,38 +107,12 @@ export function createWorks({ build, clock, now, ...chain }: Parts): Works {
       forkDetectionData,
       clockState,
     }
-    cached.delete(work.hash)
-    cached.set(work.hash, work)
-    for (const oldest of cached.keys()) {
-      if (cached.size <= CACHED_WORKS) break
-      cached.delete(oldest)
+    this.#cached.delete(work.hash)
+    this.#cached.set(work.hash, work)
+    for (const oldest of this.#cached.keys()) {
+      if (this.#cached.size <= CACHED_WORKS) break
+      this.#cached.delete(oldest)
     }
     return work
-  }
-
-  function current(): Promise<CachedWork> {
-    if (latest !== undefined && now() - latest.since < REFRESH_SECONDS) return latest.work
-    const entry = { work: buildWork(), since: now() }
-    latest = entry
-    entry.work.catch(() => {
-      if (latest === entry) latest = undefined
-    })
-    return entry.work
-  }
-
-  return {
-    current,
-    async take() {
-      const { hash, target, paidFees, parentHash } = await current()
-      const work = { hash, target, paidFees, parentHash }
-      const notify =
-        notified?.parentHash !== parentHash || paidFees > (notified.paidFees * NOTIFY_FEES_PERCENT) / 100n
-      if (notify) notified = work
-      return { ...work, notify }
-    },
-    find: (hash) => cached.get(hash),
-    discard() {
-      latest = undefined
-    },
   }
 }

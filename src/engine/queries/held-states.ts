@@ -1,9 +1,9 @@
-/** Queries of a chain whose states are collected. */
+/** Queries of a chain whose unreachable states are collected. */
 import type { Queries } from '../engine.ts'
 
 type Query = (...given: never[]) => unknown
 
-/** Runs a query; where it waits, the states that are there now are kept until it has settled. */
+/** Runs a query; if it waits, all present states are kept until it has settled. */
 function holding(query: Query, hold: () => () => void): Query {
   return (...given) => {
     const result = query(...given)
@@ -16,8 +16,8 @@ function holding(query: Query, hold: () => () => void): Query {
 }
 
 /**
- * The same queries, each of which may read the states that were there when it began until it has settled. `hold` keeps the
- * states that are there now until its result is called. Who reads a state after the query that gave it holds it itself.
+ * The same queries, each of which can read, until it has settled, all states that existed when it began. `hold` keeps all
+ * present states until its result is called. A caller that reads a state after the query has settled must hold it itself.
  */
 export function withHeldStates(queries: Queries, hold: () => () => void): Queries {
   const held = Object.entries<Query>({ ...queries }).map(([name, query]) => [name, holding(query, hold)])

@@ -50,7 +50,7 @@ export interface BlockSimulation {
   readonly timeoutMs?: number
 }
 
-/** What one call did; `logs` with its transfers where they were asked for. */
+/** The result of one call; `logs` include its transfers where these were requested. */
 export interface SimulatedCallResult {
   readonly outcome: TransactionOutcome
   readonly logs: readonly Log[]
@@ -66,7 +66,7 @@ export interface SimulatedBlock {
 export interface BlockSimulations {
   /**
    * Runs the blocks, gaps of height filled with empty ones. Throws `block-not-found`, `limit-exceeded` at the time
-   * limit, and the errors of the simulation standard for a block or a transaction that cannot be there.
+   * limit, and the errors of the simulation standard for a block or a transaction that is not valid at its place.
    */
   simulateBlocks(simulation: BlockSimulation): Promise<readonly SimulatedBlock[]>
 }

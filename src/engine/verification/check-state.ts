@@ -1,4 +1,4 @@
-/** Checks trie nodes and code by their hashes, and that a state is there from its root to its leaves. */
+/** Checks trie nodes and code by their hashes, and that all nodes of a state are stored. */
 import { EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -21,7 +21,7 @@ export interface WalkedState {
   readonly longValues: number
 }
 
-/** Walks the whole state at a root; what is missing or no node is reported with the height of its block. */
+/** Walks the whole state at a root; missing and malformed nodes are reported with the height of its block. */
 export function walkState(
   root: Hex,
   height: number,

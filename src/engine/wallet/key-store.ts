@@ -51,61 +51,81 @@ export interface KeyStore {
 const MAX_WAITING = 64
 
 /** Makes a store with the given entries. */
-export function createKeyStore(
-  { files, cost = STANDARD_COST, milliseconds }: KeyStoreParts,
-  known: readonly StoredKey[] = [],
-): KeyStore {
-  const entries = new Map<Hex, StoredKey>(known.map((entry) => [addressOfEncrypted(entry.encrypted), entry]))
-  const { enqueue } = createSerialQueue()
-  let waiting = 0
+export function createKeyStore(parts: KeyStoreParts, known: readonly StoredKey[] = []): KeyStore {
+  return new EncryptedKeyStore(parts, known)
+}
+
+class EncryptedKeyStore implements KeyStore {
+  readonly #files: KeyFiles | undefined
+  readonly #cost: Cost
+  readonly #milliseconds: () => number
+  readonly #entries: Map<Hex, StoredKey>
+  readonly #queue = createSerialQueue()
+  #waiting = 0
+
+  constructor({ files, cost = STANDARD_COST, milliseconds }: KeyStoreParts, known: readonly StoredKey[]) {
+    this.#files = files
+    this.#cost = cost
+    this.#milliseconds = milliseconds
+    this.#entries = new Map(known.map((entry) => [addressOfEncrypted(entry.encrypted), entry]))
+  }
+
+  list(): readonly Hex[] {
+    return [...this.#entries.keys()]
+  }
+
+  has(address: Hex): boolean {
+    return this.#entries.has(address)
+  }
+
+  entries(): readonly StoredKey[] {
+    return [...this.#entries.values()]
+  }
+
+  async add(key: Uint8Array, passphrase: string): Promise<Hex> {
+    const address = addressOf(key)
+    return this.#deriveOneByOne(async () => {
+      const encrypted = await encryptKey(key, address, passphrase, this.#cost)
+      const name = this.#entries.get(address)?.name ?? this.#newName(address)
+      await this.#files?.write({ name, text: `${JSON.stringify(encrypted)}\n` })
+      this.#entries.set(address, { name, encrypted })
+      return address
+    })
+  }
+
+  async open(address: Hex, passphrase: string): Promise<Uint8Array | undefined> {
+    if (!this.#entries.has(address)) return undefined
+    return this.#deriveOneByOne(async () => {
+      // Read inside the queued job, so that a passphrase changed just before applies.
+      const entry = this.#entries.get(address)
+      if (entry === undefined) return undefined
+      const key = await decryptKey(entry.encrypted, passphrase)
+      if (key === undefined) {
+        throw new NodeError('wrong-passphrase', `Invalid passphrase: it does not open account ${address}`)
+      }
+      if (addressOf(key) !== address) {
+        throw invalidParams(`Invalid address: the key file of ${address} holds another key`)
+      }
+      return key
+    })
+  }
 
   /** Runs one key derivation at a time: guesses are not faster in parallel, and memory stays bounded. */
-  async function deriveOneByOne<T>(job: () => Promise<T>): Promise<T> {
-    if (waiting >= MAX_WAITING) throw new NodeError('overloaded', 'Too many passphrases wait to be checked')
-    waiting++
+  async #deriveOneByOne<T>(job: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= MAX_WAITING) {
+      throw new NodeError('overloaded', 'Too many passphrases wait to be checked')
+    }
+    this.#waiting++
     try {
-      return await enqueue(job)
+      return await this.#queue.enqueue(job)
     } finally {
-      waiting--
+      this.#waiting--
     }
   }
 
   /** A file name in geth's form, which sorts by time. */
-  function newName(address: Hex): string {
-    return `UTC--${new Date(milliseconds()).toISOString().replaceAll(':', '-')}--${address.slice(2)}`
-  }
-
-  return {
-    list: () => [...entries.keys()],
-    has: (address) => entries.has(address),
-    entries: () => [...entries.values()],
-
-    add(key, passphrase) {
-      const address = addressOf(key)
-      return deriveOneByOne(async () => {
-        const encrypted = await encryptKey(key, address, passphrase, cost)
-        const name = entries.get(address)?.name ?? newName(address)
-        await files?.write({ name, text: `${JSON.stringify(encrypted)}\n` })
-        entries.set(address, { name, encrypted })
-        return address
-      })
-    },
-
-    async open(address, passphrase) {
-      if (!entries.has(address)) return undefined
-      return deriveOneByOne(async () => {
-        // Read inside the queued job, so that a passphrase changed just before applies.
-        const entry = entries.get(address)
-        if (entry === undefined) return undefined
-        const key = await decryptKey(entry.encrypted, passphrase)
-        if (key === undefined) {
-          throw new NodeError('wrong-passphrase', `Invalid passphrase: it does not open account ${address}`)
-        }
-        if (addressOf(key) !== address)
-          throw invalidParams(`Invalid address: the key file of ${address} holds another key`)
-        return key
-      })
-    },
+  #newName(address: Hex): string {
+    return `UTC--${new Date(this.#milliseconds()).toISOString().replaceAll(':', '-')}--${address.slice(2)}`
   }
 }
 

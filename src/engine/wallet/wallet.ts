@@ -17,7 +17,7 @@ export interface Wallet extends Accounts {
   importKey(key: Uint8Array, passphrase: string): Promise<Hex>
   /** Adds the account of the key keccak-256(seed), unlocked until it is locked or the process ends. */
   addSeed(seed: string): Hex
-  /** Unlocks an encrypted account for so many milliseconds; false when there is none. Throws `invalid-params` when the passphrase is wrong. */
+  /** Unlocks an encrypted account for a time in milliseconds; false when there is none. Throws `wrong-passphrase`. */
   unlock(address: Hex, passphrase: string, milliseconds: number): Promise<boolean>
   /** Locks an account, and removes it when its key is not encrypted; false when it was not unlocked. */
   lock(address: Hex): boolean
@@ -25,7 +25,7 @@ export interface Wallet extends Accounts {
   copy(): WalletCopy
   /**
    * Decrypts the key of an encrypted account without unlocking it; the caller must wipe the key. `undefined` when there is
-   * none. Throws `invalid-params` when the passphrase is wrong.
+   * none. Throws `wrong-passphrase`.
    */
   open(address: Hex, passphrase: string): Promise<Uint8Array | undefined>
 }

@@ -1,4 +1,4 @@
-/** Who gets how much of a reward: arithmetic only (docs/internals/protocol.md#54-remasc-payout). All amounts in wei. */
+/** The division of a reward: arithmetic only (docs/internals/protocol.md#54-remasc-payout). All amounts in wei. */
 import { REMASC_DIVISORS } from '../../chain/remasc-parameters.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Sibling } from './siblings.ts'
@@ -9,23 +9,23 @@ export interface Payment {
   readonly amount: bigint
 }
 
-/** Between whom a reward is divided. */
+/** The receivers of a reward. */
 export interface Claims {
   readonly labs: Hex
   /** At least one. */
   readonly federators: readonly Hex[]
   /** What the federation is still owed from earlier rewards. */
   readonly federationBalance: bigint
-  /** A federator's part must be at least this, or the federation waits. */
+  /** Least part of a federator; below it, the federation's share is kept for a later payout. */
   readonly leastFederatorPay: bigint
   /** Of the block on the chain. */
   readonly miner: Hex
   readonly siblings: readonly Sibling[]
-  /** Did the block that was rewarded before break the selection rule? Then the miners of this one lose a part. */
+  /** Whether the block rewarded before broke the selection rule: the miners of this block then lose a part. */
   readonly punished: boolean
 }
 
-/** What becomes of a reward: payments, burned and kept amounts add up to it and the old federation balance. */
+/** A divided reward: payments, burned amount and new federation balance add up to it and the old federation balance. */
 export interface Division {
   /** In the order in which they are made. */
   readonly payments: readonly Payment[]
@@ -81,7 +81,7 @@ function payMiners(
     payments.push({ to: coinbase, amount: perMiner - lost })
   }
   payments.push({ to: miner, amount: perMiner })
-  // Remainders, punishments and what came late: all that nobody was paid.
+  // Remainders, punishments and deductions for late inclusion.
   const paid = payments.reduce((sum, { amount }) => sum + amount, 0n)
   return { payments, burned: reward - paid }
 }

@@ -1,5 +1,5 @@
 /**
- * What REMASC does at the end of each block: mature fees into the pot, a part of the pot out
+ * REMASC at the end of each block: adds the mature fees to its reward balance, and pays a part of that balance
  * (docs/internals/protocol.md#54-remasc-payout).
  */
 import { EMPTY_ACCOUNT, withBalance } from '../../chain/account.ts'
@@ -44,7 +44,7 @@ export function payRemasc(
   }
   const siblings = siblingsAt(env, height, config)
   const punished = readCell(state, REMASC_SLOT.brokenSelectionRule) !== 0n
-  // Noted before anything is decided on paying: a reward too small to be paid does not lift the punishment.
+  // Written before the decision to pay: a reward too small to be paid does not end the punishment.
   writeFlag(
     state,
     REMASC_SLOT.brokenSelectionRule,
@@ -76,7 +76,7 @@ export function payRemasc(
   })
 }
 
-/** Moves the amount, and makes the payee's account whatever the amount. */
+/** Transfers the amount; creates the payee's account even for an amount of 0. */
 function pay(state: Overlay, { to, amount }: Payment): void {
   const payee = state.account(to)
   if (amount === 0n) {

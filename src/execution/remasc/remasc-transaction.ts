@@ -13,7 +13,7 @@ import type { TransactionOutcome } from '../apply-transaction.ts'
 import { payRemasc } from './payout.ts'
 
 /**
- * Credits the block's fees (wei) to REMASC, bumps the odd sender's nonce and pays what is due. A tracer
+ * Credits the block's fees (wei) to REMASC, increments the sender's nonce and makes the due payments. A tracer
  * receives one call to the contract, and one from it for each payment (docs/internals/protocol.md#9-traces).
  */
 export function applyRemascTransaction(
@@ -42,7 +42,7 @@ export function applyRemascTransaction(
   return { succeeded: true, gasUsed: 0n, fee: 0n, logs, output: EMPTY, destroyed: [], participants: payees }
 }
 
-/** Adds fees, wei, to REMASC's balance; the account is made if need be. */
+/** Adds fees, wei, to REMASC's balance; creates the account if there is none. */
 export function creditRemasc(state: Overlay, fees: bigint): void {
   const pot = state.account(PRECOMPILE_ADDRESS.remasc) ?? EMPTY_ACCOUNT
   state.putAccount(PRECOMPILE_ADDRESS.remasc, withBalance(pot, pot.balance + fees))

@@ -1,6 +1,6 @@
 /** Overrides of the block that simulated calls run in. */
 
-import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
+import { LATEST_TIMESTAMP } from '../../chain/config.ts'
 import type { BlockOverrideValues } from '../../execution/request.ts'
 import { literals } from '../json-forms.ts'
 import { mapped, object, type Parameter, refine, scalar } from '../parameter.ts'

@@ -1,6 +1,6 @@
 /** What `evm_` methods that make the chain fork take: what to mine, which blocks to replace by which. */
 import { z } from 'zod'
-import { LATEST_TIMESTAMP } from '../../engine/clock.ts'
+import { LATEST_TIMESTAMP } from '../../chain/config.ts'
 import type { MineRequest } from '../../engine/model.ts'
 import {
   arrayOf,

@@ -8,7 +8,7 @@ import {
   splitCompressed,
   TAG,
 } from '../../../src/chain/merged-mining/commitment.ts'
-import { createProofSearch } from '../../../src/chain/merged-mining/mine-header.ts'
+import { ProofSearch } from '../../../src/chain/merged-mining/mine-header.ts'
 import { decodeParentHeader } from '../../../src/chain/merged-mining/parent-header.ts'
 import { checkProof } from '../../../src/chain/merged-mining/proof.ts'
 import { EMPTY } from '../../../src/encoding/bytes.ts'
@@ -82,7 +82,7 @@ describe('mining', () => {
   it('goes on where a slice ended, without a gap', () => {
     const header = { ...localHeader(9), difficulty: 500n }
     const whole = mineHeader(header, config, { time: 77 })
-    const search = createProofSearch(header, config, { time: 77 })
+    const search = new ProofSearch(header, config, { time: 77 })
     let sliced = search.advance(1)
     while (sliced === undefined) sliced = search.advance(7)
     expect(sliced).toEqual(whole)

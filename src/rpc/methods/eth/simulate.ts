@@ -1,9 +1,9 @@
 /** Methods that run several messages in a row without sending them. */
 import { z } from 'zod'
+import { LATEST_TIMESTAMP } from '../../../chain/config.ts'
 import { concat } from '../../../encoding/bytes.ts'
 import { keccakHex } from '../../../encoding/hash.ts'
 import { fromHex, toHex } from '../../../encoding/hex.ts'
-import { LATEST_TIMESTAMP } from '../../../engine/clock.ts'
 import type { BundledTransaction, SequencedCall } from '../../../engine/queries/call-sequence.ts'
 import { invalidParams, NodeError } from '../../../errors.ts'
 import { requireCallable } from '../../block-lookup.ts'
