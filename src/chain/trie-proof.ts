@@ -29,7 +29,7 @@ function decoded(bytes: Uint8Array): TrieNode {
   try {
     return decodeNode(bytes)
   } catch (error) {
-    if (error instanceof RangeError) throw invalidParams('A node of the proof is malformed')
+    if (error instanceof RangeError) throw invalidParams(`A node of the proof is malformed: ${error.message}`)
     throw error
   }
 }

@@ -229,7 +229,7 @@ function writeReference(into: Uint8Array, at: number, child: TrieChild): number 
 /** Reads a node. Throws a RangeError when the bytes are not those of a node. */
 export function decodeNode(bytes: Uint8Array): TrieNode {
   const flags = bytes[0] as number
-  if ((flags & 0xc0) !== VERSION) throw new RangeError('not a node of the binary trie')
+  if ((flags & 0xc0) !== VERSION) throw new RangeError('a node of the binary trie has an unknown format')
   const reader = new NodeReader(bytes)
   const path = (flags & HAS_PATH) === 0 ? NO_BITS : reader.path()
   const left = (flags & HAS_LEFT) === 0 ? undefined : reader.child((flags & LEFT_EMBEDDED) !== 0)
@@ -249,7 +249,7 @@ class NodeReader {
 
   #take(length: number): Uint8Array {
     const end = this.#at + length
-    if (end > this.#bytes.length) throw new RangeError('a node of the binary trie is cut off')
+    if (end > this.#bytes.length) throw new RangeError('a node of the binary trie is cut short')
     const taken = this.#bytes.subarray(this.#at, end)
     this.#at = end
     return taken
@@ -279,6 +279,9 @@ class NodeReader {
   }
 
   longValue(): LongValue {
+    if (this.#bytes.length - this.#at !== HASH_BYTES + 3) {
+      throw new RangeError('a node of the binary trie has a malformed value')
+    }
     const hash = NodeHash.fromBytes(this.#take(HASH_BYTES))
     const [high = 0, middle = 0, low = 0] = this.#take(3)
     return { hash, length: (high << 16) | (middle << 8) | low, bytes: undefined }

@@ -49,7 +49,7 @@ export function createBanCheck(scoring: PeerScoring, remoteAddressOf: RemoteAddr
     scoring.recordEvent(address, isAccepted ? 'successfulHandshakes' : 'failedHandshakes')
   return {
     refusal: (request) => (scoring.isBanned(remoteAddressOf(request)) ? BANNED : undefined),
-    isBannedAddress: scoring.isBanned,
+    isBannedAddress: (address) => scoring.isBanned(address),
     countAccepted: (address) => countHandshake(address, true),
     countFirstRequest(request, response) {
       const address = remoteAddressOf(request)

@@ -305,7 +305,7 @@ class NodeServer {
     const scoring = this.#node.peers ?? NO_SCORING
     return scoring.onBan(() => {
       this.#http.disconnect(this.#policy.bans.isBanned)
-      this.#sockets.disconnectBanned(scoring.isBanned)
+      this.#sockets.disconnectBanned((address) => scoring.isBanned(address))
     })
   }
 
