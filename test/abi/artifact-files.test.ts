@@ -41,7 +41,7 @@ describe('artifacts on disk', () => {
     expect(await names('hardhat/artifacts')).toEqual(['A'])
   })
 
-  it('are found in a Foundry project, or in its out folder, whatever else lies there', async () => {
+  it('are found in a Foundry project, or in its out folder, among other files', async () => {
     expect(await names('foundry')).toEqual(['B', 'C'])
     expect(await names('foundry/out', 'plain/abi.json')).toEqual(['B', 'C', 'abi'])
   })

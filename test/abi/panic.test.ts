@@ -11,7 +11,7 @@ describe('a panic', () => {
     expect(panicMessage(panic(0x77))).toBe('panic 0x77')
   })
 
-  it('is nothing else', () => {
+  it('is not recognised in other payloads', () => {
     expect(panicMessage(panic(1).subarray(0, 35))).toBeUndefined()
     expect(panicMessage(fromHex(`0x08c379a0${'0'.repeat(64)}`))).toBeUndefined()
     expect(panicMessage(new Uint8Array(0))).toBeUndefined()

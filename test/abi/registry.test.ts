@@ -78,7 +78,7 @@ describe('names by selector', () => {
     expect(registry.error(payload.subarray(0, 40))).toBeUndefined()
   })
 
-  it('knows nothing when nothing was fed', () => {
+  it('decodes nothing without contracts', () => {
     const registry = createAbiRegistry()
     expect(registry.isEmpty).toBe(true)
     expect(registry.call(encoded('none', []))).toBeUndefined()
@@ -120,14 +120,14 @@ describe('a registration', () => {
   const known = (registry: ReturnType<typeof createAbiRegistry>, ...names: string[]) =>
     names.filter((name) => registry.error(payload(name)) !== undefined)
 
-  it('goes from the longest known on when it is too many, and what was added stays', async () => {
+  it('is evicted, the oldest first, when there are too many, and added contracts stay', async () => {
     const registry = createAbiRegistry({ most: 2 })
     await registry.add(errorOf('Added'))
     for (const name of ['A', 'B', 'C']) await registry.register(errorOf(name))
     expect(known(registry, 'Added', 'A', 'B', 'C')).toEqual(['Added', 'B', 'C'])
   })
 
-  it('goes when it is too much text, and is refused when that is one contract', async () => {
+  it('is evicted when the text is too long, and is refused when one contract exceeds the limit', async () => {
     const { length } = JSON.stringify(errorOf('A'))
     const registry = createAbiRegistry({ mostText: 2 * length })
     for (const name of ['A', 'B', 'C']) await registry.register(errorOf(name))
@@ -143,7 +143,7 @@ describe('a registration', () => {
     expect(known(registry, 'A', 'B', 'C')).toEqual(['A', 'C'])
   })
 
-  it('stays while another contract that has it stays', async () => {
+  it('keeps a name while another contract has it', async () => {
     const registry = createAbiRegistry({ most: 2 })
     const both = readArtifact(['error A()', 'error B()'], codec)
     for (const each of [errorOf('A'), both, errorOf('C')]) await registry.register(each)
@@ -152,7 +152,7 @@ describe('a registration', () => {
     expect(known(registry, 'A', 'B', 'C', 'D')).toEqual(['C', 'D'])
   })
 
-  it('goes from its address too, unless that has another registration since', async () => {
+  it('is removed from its address, unless that has a later registration', async () => {
     const registry = createAbiRegistry({ most: 2 })
     await registry.register(errorOf('A'), HERE)
     await registry.register(errorOf('B'), WHO)
@@ -164,7 +164,7 @@ describe('a registration', () => {
     expect(registry.contractName(HERE)).toBeUndefined()
   })
 
-  it('is recognised by its code no longer either', async () => {
+  it('is no longer recognised by its code', async () => {
     const registry = createAbiRegistry({ most: 1 })
     const vault = {
       contractName: 'Vault',
@@ -214,7 +214,7 @@ describe('names by code', () => {
     expect(registry.contractName(HERE, fromHex(code('77')))).toBe('Vault')
   })
 
-  it('leaves out code that still waits for its libraries', () => {
+  it('ignores code with unlinked libraries', () => {
     const { creation } = readArtifact({ abi: [], bytecode: `0x60__$${'a'.repeat(34)}$__` }, codec)
     expect(creation).toBeUndefined()
   })
@@ -241,7 +241,7 @@ describe('a malformed ABI', () => {
     expect(() => readArtifact({ abi }, codec)).toThrow(words)
   })
 
-  it('does not hurt when only a type is unknown: such calls stay bytes', async () => {
+  it('with only an unknown type is accepted: such calls stay bytes', async () => {
     const registry = createAbiRegistry()
     const odd = { type: 'function', name: 'odd', inputs: [{ name: 'map', type: 'mapping' }] }
     await registry.add(readArtifact([odd], codec))

@@ -5,7 +5,7 @@ import { quoted, valuesText, valueText } from '../../src/abi/value-text.ts'
 const parameter = (type: string, name = ''): AbiParameter => ({ name, type, components: [], indexed: false })
 
 describe('the text of a value', () => {
-  it('cannot repaint a terminal', () => {
+  it('has no terminal control characters', () => {
     expect(quoted('a\x1b[2J\n\x9b\u202e"')).toBe('"a\\u001b[2J\\n\\u009b\\u202e\\""')
   })
 
@@ -16,7 +16,7 @@ describe('the text of a value', () => {
     expect(valueText(parameter('uint256[]'), many)).toMatch(/^\[0, 1, .*, 15, … \(100 entries\)\]$/)
   })
 
-  it('has names where there are some', () => {
+  it('has the names of parameters that have one', () => {
     expect(valuesText([parameter('bool', 'on'), parameter('uint8')], [true, 3n])).toBe('on: true, 3')
   })
 })

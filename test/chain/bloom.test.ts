@@ -47,7 +47,7 @@ describe('blooms', () => {
     )
   })
 
-  it('merge to the bloom of all logs, and leave their parts alone', () => {
+  it('merge to the bloom of all logs, and stay unchanged', () => {
     fc.assert(
       fc.property(someLogs, someLogs, someLogs, (a, b, c) => {
         const parts = [logsBloom(a), logsBloom(b), logsBloom(c)]
@@ -59,7 +59,7 @@ describe('blooms', () => {
     )
   })
 
-  it('of nothing are one shared bloom that holds nothing', () => {
+  it('of no logs are one shared empty bloom', () => {
     expect(logsBloom([])).toBe(ZERO_BLOOM)
     expect(mergeBlooms([])).toBe(ZERO_BLOOM)
     expect(mergeBlooms([ZERO_BLOOM, ZERO_BLOOM])).toBe(ZERO_BLOOM)

@@ -57,7 +57,7 @@ describe('bloomMightMatch', () => {
     )
   })
 
-  it('answers the same when its questions were prepared', () => {
+  it('gives the same answers after preparation', () => {
     fc.assert(
       fc.property(fc.array(someLog, { maxLength: 2 }), filter, (logs, [addresses, topics]) => {
         const expected = bloomMightMatch(
@@ -71,7 +71,7 @@ describe('bloomMightMatch', () => {
     )
   })
 
-  it('asks the bloom for each address and topic, every time anew', () => {
+  it('tests the bloom for each address and topic at each call', () => {
     fc.assert(
       fc.property(fc.array(someLog, { maxLength: 4 }), filter, (logs, [addresses, topics]) => {
         const bloom = logsBloom(logs)
@@ -85,7 +85,7 @@ describe('bloomMightMatch', () => {
     )
   })
 
-  it('rules an empty block out once anything is asked for', () => {
+  it('excludes an empty block for any filter', () => {
     const none = new Uint8Array(256)
     expect(bloomMightMatch(none, [], [])).toBe(true)
     expect(bloomMightMatch(none, [], [null, []])).toBe(true)

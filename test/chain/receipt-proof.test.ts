@@ -51,7 +51,7 @@ describe('real proofs', () => {
   const real = fixture<RealProof>('blocks/receipt-proof.json')
   const nodes = [fromHex(real.leaf), fromHex(real.root)]
 
-  it('lead to what their leaf names', () => {
+  it('lead to the value of their leaf', () => {
     const { hash, length } = provenValue(nodes, fromHex(real.key), real.receiptsRoot)
     expect(length).toBe(real.receiptBytes)
     expect(real.leaf).toContain(toHex(hash).slice(2))

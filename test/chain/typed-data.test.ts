@@ -87,12 +87,12 @@ describe('signatures over typed data', () => {
     expect(() => signTypedData({ ...mail, message: { count } }, KEY)).toThrow(/^Invalid typedData: /)
   })
 
-  it('are refused in few words, however long the data', () => {
+  it('are refused with a short message, however long the data', () => {
     const message = { count: 'x'.repeat(10_000) }
     expect(() => signTypedData({ ...mail, message }, KEY)).toThrow(/^.{1,230}$/)
   })
 
-  it('leave a key as it was', () => {
+  it('do not change the key', () => {
     const key = fromHex(toHex(KEY))
     signTypedData(mail, key)
     expect(key).toEqual(KEY)

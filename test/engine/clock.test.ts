@@ -71,7 +71,7 @@ describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting)
     expect(clock.nextTimestamp(1036)).toBe(5000)
   })
 
-  it('lets an exact timestamp go first, and still passes time when it is 0', () => {
+  it('applies an exact timestamp before the interval, and still advances with an interval of 0', () => {
     const { clock } = clockAt(1000, lasting)
     clock.setInterval(0)
     clock.setNext(3000)
@@ -108,7 +108,7 @@ it('spends an increase on one block', () => {
   expect(clock.increase(0, 0)).toBe(0)
 })
 
-it('keeps increases when they last, and goes on from an exact timestamp', () => {
+it('keeps increases when lasting, and continues from an exact timestamp', () => {
   const { wall, clock } = clockAt(1000, true)
   clock.increase(200, 0)
   clock.taken(1200)

@@ -20,7 +20,7 @@ const CANCELLED = 'The call was cancelled: it was not carried out.'
 const EXPIRED = 'Execution has got timeout out: the call waited for those before it, and was not carried out.'
 
 describe('a serial queue', () => {
-  it('takes a job out when its call is aborted, at once, and runs those behind it', async () => {
+  it('removes a job at once when its call is aborted, and runs the later ones', async () => {
     const { enqueue, idle } = createSerialQueue()
     const { runs, release, job } = held()
     const first = enqueue(job('first'))
@@ -35,7 +35,7 @@ describe('a serial queue', () => {
     expect(runs).toEqual(['first', 'third'])
   })
 
-  it('takes a job out when its deadline passes', async () => {
+  it('removes a job when its deadline passes', async () => {
     const { enqueue } = createSerialQueue()
     const { runs, release, job } = held()
     const first = enqueue(job('first'))
@@ -49,7 +49,7 @@ describe('a serial queue', () => {
     expect(runs).toEqual(['first'])
   })
 
-  it('never begins a job whose deadline has passed, or whose caller has gone, before its place', async () => {
+  it('does not run a job whose deadline passed, or whose caller disconnected, before its turn', async () => {
     const { enqueue } = createSerialQueue()
     const { runs, job } = held()
     await expect(enqueue(job('late'), new Call({ deadline: 1, isGone: () => false }))).rejects.toThrow(
@@ -61,7 +61,7 @@ describe('a serial queue', () => {
     expect(runs).toEqual([])
   })
 
-  it('finishes a call that has begun: its later jobs know no deadline', async () => {
+  it('finishes a call that has begun: its later jobs have no deadline', async () => {
     const { enqueue } = createSerialQueue()
     const abort = new AbortController()
     const call = new Call({ deadline: Date.now() + 60_000, isGone: () => false, signal: abort.signal })
@@ -70,7 +70,7 @@ describe('a serial queue', () => {
     await expect(enqueue(async ({ isCancelled }) => isCancelled, call)).resolves.toBe(true)
   })
 
-  it('runs what waits after its end, and refuses what comes', async () => {
+  it('runs waiting jobs after its end, and refuses new ones', async () => {
     const { enqueue, end, idle } = createSerialQueue()
     const { runs, release, job } = held()
     const jobs = [enqueue(job('first')), enqueue(job('second'))]
@@ -81,7 +81,7 @@ describe('a serial queue', () => {
     expect(runs).toEqual(['first', 'second'])
   })
 
-  it('goes on behind a job that throws before it waits', async () => {
+  it('continues after a job that throws synchronously', async () => {
     const { enqueue } = createSerialQueue()
     const failed = enqueue(() => {
       throw new Error('no')

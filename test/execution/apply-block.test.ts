@@ -31,7 +31,7 @@ function open(state: Overlay, sequentialGasLimit = 6_800_000n): BlockExecution {
   return new BlockExecution({ config, vm, state, env, sequentialGasLimit })
 }
 
-describe('a block that grows', () => {
+describe('a block to which transactions are added', () => {
   it('counts gas, fees and bloom, and ends with the REMASC transaction', async () => {
     const state = world({ [CONTRACT]: { code: '7 0 0 LOG1' } })
     const block = open(state)
@@ -48,7 +48,7 @@ describe('a block that grows', () => {
     expect(account(state, PRECOMPILE_ADDRESS.remasc).balance).toBe(4_275_900n)
   })
 
-  it('with nothing in it still bumps the nonce of the odd sender', () => {
+  it('without transactions still increments the nonce of the REMASC sender', () => {
     const state = world({ [PRECOMPILE_ADDRESS.remasc]: { balance: 5n } })
     state.putAccount(REMASC_SENDER, { ...EMPTY_ACCOUNT, nonce: 999n })
     const result = open(state).finish()
@@ -69,7 +69,7 @@ describe('a block that grows', () => {
     expect(() => execution.finish()).toThrow('block 1000 lacks its ancestor at height 990')
   })
 
-  it('refuses what no longer fits and goes on', async () => {
+  it('refuses a transaction that no longer fits and takes later ones', async () => {
     const block = open(world(), 130_000n)
     await block.add(transaction())
     await expect(block.add(transaction({ nonce: 2n, gasLimit: 109_001n }))).rejects.toThrow(
@@ -103,7 +103,7 @@ describe('CREATE at the address of a destroyed contract', () => {
     expect(state.storage(CONTRACT, 0n)).toBe(address)
   })
 
-  it('is of no concern to other addresses', async () => {
+  it('does not affect other addresses', async () => {
     const state = world({
       [CONTRACT]: { code: selfDestructing, nonce: 1n },
       [OTHER]: { code: factory, nonce: 1n },
@@ -156,7 +156,7 @@ describe('a foreign block', () => {
 
   const reward = remascTransaction(NUMBER)
 
-  it('counts cumulative gas anew in each sublist', async () => {
+  it('counts cumulative gas separately in each sublist', async () => {
     const own = { nonce: 0n }
     const transactions = [
       transaction(),

@@ -28,7 +28,7 @@ function execute(state: Overlay, parts: Parameters<typeof transaction>[0] = {}, 
 }
 
 describe('a plain transfer', () => {
-  it('moves value, bumps the nonce and collects the fee', async () => {
+  it('moves value, increments the nonce and collects the fee', async () => {
     const state = world({ [OTHER]: { balance: 5n } })
     const outcome = await execute(state, { value: 7n })
     expect(outcome).toMatchObject({ succeeded: true, gasUsed: 21_000n, fee: 2_100_000n, logs: [] })
@@ -36,7 +36,7 @@ describe('a plain transfer', () => {
     expect(account(state, SENDER)).toMatchObject({ nonce: 2n, balance: RICH - 7n - 2_100_000n })
   })
 
-  it('of nothing to nobody creates the account', async () => {
+  it('of no value to a missing account creates it', async () => {
     const state = world()
     await execute(state, { to: NOBODY })
     expect(account(state, NOBODY)).toMatchObject({ nonce: 0n, balance: 0n })
@@ -111,11 +111,11 @@ describe('gas', () => {
   })
 })
 
-describe('odd corners of docs/internals/protocol.md#51-execution', () => {
+describe('special cases of docs/internals/protocol.md#51-execution', () => {
   const BLAKE2F = '0x0000000000000000000000000000000000000009'
   const SHA256 = '0x0000000000000000000000000000000000000002'
 
-  it('a precompiled contract that fails at the top leaves a good receipt, moves no value and costs all gas', async () => {
+  it('a failing precompiled contract as receiver gives a receipt of success, moves no value and costs all gas', async () => {
     const state = world({ [BLAKE2F]: {} })
     const outcome = await execute(state, { to: BLAKE2F, value: 9n })
     expect(outcome).toMatchObject({ succeeded: true, gasUsed: 21_000n, fee: 10_000_000n })

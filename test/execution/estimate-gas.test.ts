@@ -57,7 +57,7 @@ describe('an estimate', () => {
     expect(await estimate(request, given)).toBe(await least(request, given))
   })
 
-  it('of code that looks at its gas is found within a thousandth', async () => {
+  it('of code that reads its gas is found within a thousandth', async () => {
     // Reverts below 500,000.
     const given = { [CONTRACT]: { code: `GAS 500000 LT @ok JUMPI 0 0 REVERT ok: STOP` } }
     const found = await estimate({ to: CONTRACT }, given)
@@ -66,14 +66,14 @@ describe('an estimate', () => {
     expect(found - exact).toBeLessThanOrEqual(exact / 1000n)
   })
 
-  it('of a call that fails inside for lack of gas is what lets the whole succeed', async () => {
+  it('of a call with an inner call that runs out of gas lets all of it succeed', async () => {
     const code = `0 0 0 0 0 ${OTHER} 300000 CALL @ok JUMPI 0 0 REVERT ok: STOP`
     const given = { [CONTRACT]: { code }, [OTHER]: { code: '1 0 SSTORE 1 1 SSTORE' } }
     const found = await estimate({ to: CONTRACT }, given)
     expect((await messageCall(parts({ to: CONTRACT, gas: found }, given))).failure).toBeUndefined()
   })
 
-  it('is silently cut to the cap, and to the gas that is offered', async () => {
+  it('is limited to the cap, and to the gas of the request', async () => {
     const given = { [CONTRACT]: { code: '1 0 SSTORE' } }
     expect(await estimate({ to: CONTRACT, gas: 10n ** 14n }, given)).toBe(41_006n)
     expect(await estimate({ to: CONTRACT, gas: 41_006n }, given)).toBe(41_006n)

@@ -46,7 +46,7 @@ describe('what code sees of a call', () => {
     expect(await answer('GASPRICE')).toBe(0n)
   })
 
-  it('what was asked for', async () => {
+  it('the values of the request', async () => {
     expect(await answer('CALLER', { from: SENDER })).toBe(BigInt(SENDER))
     expect(await answer('CALLVALUE', { from: SENDER, value: 5n })).toBe(5n)
     expect(await answer('GASPRICE', { gasPrice: 9n })).toBe(9n)
@@ -67,7 +67,7 @@ describe('the outcome of a call', () => {
     expect(await call({ to: OTHER })).toMatchObject({ output: new Uint8Array(0), gasUsed: 21_000n })
   })
 
-  it('does not ask for the balance', async () => {
+  it('does not check the balance', async () => {
     expect((await call({ from: NOBODY, to: OTHER, value: 10n ** 18n })).failure).toBeUndefined()
     const code = `0 0 0 0 1 ${OTHER} 0 CALL ${RETURN_TOP}`
     const inner = await call({ to: CONTRACT }, { [CONTRACT]: { code } })
@@ -132,7 +132,7 @@ describe('overrides', () => {
     expect(await overridden({ state: new Map() })).toBe(0n)
   })
 
-  it('make an account that is not there', async () => {
+  it('create a missing account', async () => {
     const overrides = new Map([[NOBODY, { code: assemble(reader), state: new Map([[1n, 3n]]) }]])
     const { output } = await call({ to: NOBODY }, {}, overrides)
     expect(BigInt(toHex(output))).toBe(3000n)

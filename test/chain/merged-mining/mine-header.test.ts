@@ -73,13 +73,13 @@ describe('mining', () => {
     expect(mined.bitcoinHeader.subarray(72, 76)).toEqual(real.subarray(72, 76))
   })
 
-  it('is the same every time, and another for another time', () => {
+  it('is deterministic, and differs for another time', () => {
     const mine = (time: number) => headerHash(mineHeader(localHeader(3), config, { time }), config)
     expect(mine(5)).toBe(mine(5))
     expect(mine(5)).not.toBe(mine(6))
   })
 
-  it('goes on where a slice ended, without a gap', () => {
+  it('continues where a slice ended, without a gap', () => {
     const header = { ...localHeader(9), difficulty: 500n }
     const whole = mineHeader(header, config, { time: 77 })
     const search = new ProofSearch(header, config, { time: 77 })
@@ -89,7 +89,7 @@ describe('mining', () => {
     expect(search.advance(0)).toBeUndefined()
   })
 
-  it('starts at the given nonce, and moves the time on when nonces run out', () => {
+  it('starts at the given nonce, and increments the time when nonces run out', () => {
     const header = { ...localHeader(9), difficulty: 50n }
     const mined = mineHeader(header, config, { time: 77, startNonce: 0xffff_ffff })
     const parent = decodeParentHeader(mined.bitcoinHeader)

@@ -213,7 +213,7 @@ describe('the collection of states', () => {
     expect(stored).toBeLessThan(written)
   })
 
-  it('keeps a state that goes from a snapshot back to a block after the block was looked at', async () => {
+  it('keeps a state that moves from a snapshot to a block that was already marked', async () => {
     const edit = (account: number, balance: bigint): Step => ({
       kind: 'edit',
       changes: [{ account, balance, code: 0 }],

@@ -181,7 +181,7 @@ describe('uncles of an imported block', () => {
     }
   })
 
-  it('are refused when an ancestor has named them', async () => {
+  it('are refused when an ancestor includes them', async () => {
     const good = header(siblings[7])
     const first = await next({}, [good])
     await node.engine.commands.importBlock(first.block)

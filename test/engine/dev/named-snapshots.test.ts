@@ -135,7 +135,7 @@ describe('a kept snapshot', () => {
 })
 
 describe('a comparison', () => {
-  it('names what differs, and nothing else', async () => {
+  it('lists exactly what differs', async () => {
     const node = await nodeWith({ mining: 'manual' })
     const [from] = await ask(node, 'eth_accounts')
     await ask(node, 'hardhat_setStorageAt', X, '0x1', word('1'))

@@ -27,7 +27,7 @@ async function countEntries(store: Store): Promise<{ readonly states: number; re
   return { states, others }
 }
 
-it('is bounded by what is reachable, and all else of the reverted blocks is gone at once', async () => {
+it('keeps only reachable states after reverts', async () => {
   const options = { mining: 'manual', frozenClock: true } as const
   const base = await createNode(options)
   const store = createMemoryStore(undefined, { leastNew: LEAST_NEW, leastStep: 20 })

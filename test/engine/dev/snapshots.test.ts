@@ -36,7 +36,7 @@ describe('snapshots', () => {
     expect(snapshots.get(2)?.head).toBe('0x0d')
   })
 
-  it('are used up when asked for, except those with names and those on disk, and no number comes twice', () => {
+  it('are deleted by a revert with useUp, except those with names and those on disk, and no number is used twice', () => {
     const snapshots = taken({}, { name: 'base' }, { isKept: true }, {}, {})
     snapshots.rewindTo(4, { useUp: true })
     expect(listed(snapshots)).toEqual([1, 2, 3])
@@ -56,14 +56,14 @@ describe('snapshots', () => {
     expect(listed(snapshots)).toEqual([1, 2])
   })
 
-  it('free the name of one that is dropped', () => {
+  it('free the name of a dropped one', () => {
     const snapshots = taken({}, { name: 'later' })
     expect(snapshots.idOf('later')).toBe(2)
     snapshots.rewindTo(1, keep)
     expect(snapshots.idOf('later')).toBeUndefined()
   })
 
-  it('start again at 1 once forgotten', () => {
+  it('count from 1 again after they were cleared', () => {
     const snapshots = taken({ name: 'a' }, {})
     snapshots.clear()
     expect(listed(snapshots)).toEqual([])
@@ -93,7 +93,7 @@ describe('beyond the most that a node has', () => {
     expect(listed(snapshots)).toEqual([1, 2, 7, 8])
   })
 
-  it('a loop of snapshots and reverts goes on for ever, and what was taken before it stays', () => {
+  it('snapshots and reverts can be repeated without end, and earlier snapshots stay', () => {
     const snapshots = taken({ head: '0x01' })
     for (let round = 0; round < 5 * MAX_SNAPSHOTS; round++) {
       snapshots.rewindTo(snapshots.take(at('0x0a', unmoved)), keep)
@@ -105,7 +105,7 @@ describe('beyond the most that a node has', () => {
     expect(listed(snapshots)).toEqual([1])
   })
 
-  it('one more is refused where all have names or are on disk', () => {
+  it('another one is refused when all have names or are on disk', () => {
     const snapshots = taken(...MOST.map(() => ({ isKept: true })), { name: 'a' }, { name: 'b' })
     expect(() => snapshots.take(at('0x0a', unmoved))).toThrow(
       'There are 10000 snapshots with names or kept on disk, the most that a node has; revert to an early one to drop those after it.',

@@ -65,7 +65,7 @@ describe('an edited state', () => {
     expect(engine.queries.head().postState).toBe(engine.queries.head().block.header.stateRoot)
   })
 
-  it('takes code away, and refuses a nonce that went by, changing nothing', async () => {
+  it('removes code, and refuses a nonce below the account’s with nothing changed', async () => {
     const node = await nodeOf()
     const { dev, queries } = node.engine
     await dev.editState([{ address: A, code: fromHex('0x6001'), nonce: 4n }])
@@ -84,7 +84,7 @@ describe('an edited state', () => {
     expect(queries.head().postState).toBe(before)
   })
 
-  it('is what transactions run on, and what calls and estimates see', async () => {
+  it('is used by transactions, calls and estimates', async () => {
     const node = await nodeOf()
     const { dev, commands, queries } = node.engine
     const code = assemble('PUSH1 0 SLOAD PUSH1 0 MSTORE PUSH1 32 PUSH1 0 RETURN')
@@ -96,7 +96,7 @@ describe('an edited state', () => {
     expect(await look(node, A)).toMatchObject({ balance: 3n, word: 42n })
   })
 
-  it('changes who may send: the pool is judged again, in memory and on disk', async () => {
+  it('validates the pool again, in memory and on disk', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'edits-'))
     try {
       const node = await nodeOf({ dataDir, mining: 'manual' })
@@ -124,7 +124,7 @@ describe('an edited state', () => {
     }
   })
 
-  it('goes with evm_revert, and with a reset even at genesis', async () => {
+  it('is undone by evm_revert, and by a reset even at genesis', async () => {
     const node = await nodeOf()
     const { dev, commands, queries } = node.engine
     const pristine = queries.head().postState
@@ -158,7 +158,7 @@ describe('an edited state', () => {
     expect(await look(node, A, 0n, { hash: old })).toMatchObject({ balance: 9n })
   })
 
-  it('outdates work that miners hold: a proof for the old state is refused', async () => {
+  it('invalidates mining work: a proof for the old state is refused', async () => {
     const node = await nodeOf()
     const { dev, commands, queries } = node.engine
     const stale = await queries.work()

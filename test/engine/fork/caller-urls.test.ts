@@ -51,7 +51,7 @@ async function forkOf(options: NodeOptions = {}) {
 const CREDENTIALS = `Basic ${Buffer.from('user:word').toString('base64')} secret`
 
 describe('headers and passwords', () => {
-  it('go to the origin of the operator, and to no other one that a caller names', async () => {
+  it('are sent to the origin of the operator, and to no other one that a caller gives', async () => {
     const toOwn = noteHeaders(own)
     const toOther = noteHeaders(other)
     const node = await forkOf()
@@ -69,14 +69,14 @@ describe('headers and passwords', () => {
     expect(toOwn.at(-1)).toBe(CREDENTIALS)
   })
 
-  it('of a node that forks nothing go nowhere', async () => {
+  it('of a node without a fork are sent nowhere', async () => {
     const seen = noteHeaders(other)
     const node = await forkOf({ fork: undefined })
     await request(node, 'hardhat_reset', { forking: { jsonRpcUrl: other.url } })
     expect(new Set(seen)).toEqual(new Set([' ']))
   })
 
-  it('are carried by no redirect, which is not followed', async () => {
+  it('are not sent to the target of a redirect, which is not followed', async () => {
     const seen = noteHeaders(other)
     own.always(({ response }) => {
       response.writeHead(307, { Location: other.url })
@@ -94,13 +94,13 @@ describe('a caller', () => {
   const refusal = (name: string) =>
     `-32001 ${name}: this node connects to no URL that callers name, since they may be on other machines; start it with --fork-allow ${other.url} to permit this one`
 
-  it('of a server on loopback behind a reverse proxy names no URL', async () => {
+  it('of a server on loopback behind a reverse proxy may not give a URL', async () => {
     const served = await servedNode({ fork: own.url, forkCache: false }, { trustedProxies: ['127.0.0.1'] })
     onTestFinished(() => served.close())
     await expect(served.call('anvil_setRpcUrl', other.url)).rejects.toThrow(refusal('url'))
   })
 
-  it('of a server beyond loopback names no URL, unless its origin is allowed', async () => {
+  it('of a server beyond loopback may not give a URL, unless its origin is allowed', async () => {
     const served = await servedNode(
       { fork: own.url, forkCache: false },
       { host: '0.0.0.0', unsafeOpen: true },
@@ -130,7 +130,7 @@ describe('a caller', () => {
     },
   )
 
-  it('with an API key names none', async () => {
+  it('with an API key may not give a URL', async () => {
     const keys = keyFile()
     const key = await keys.add('full', { allow: ['eth', 'anvil'] })
     const served = await servedNode({ fork: own.url, forkCache: false }, { apiKeys: keys.file })
@@ -143,7 +143,7 @@ describe('a caller', () => {
     expect(`${body.error.code} ${body.error.message}`).toBe(refusal('url'))
   })
 
-  it('of an app that mounts the handler names none, since nobody knows who reaches it', async () => {
+  it('of an app that mounts the handler may not give a URL, since its callers are unknown', async () => {
     const node = await forkOf()
     const { createServer } = await import('node:http')
     const server = createServer(rpcHandler(node))
@@ -161,7 +161,7 @@ describe('a caller', () => {
     expect(await answer.json()).toMatchObject({ error: { code: -32001 } })
   })
 
-  it('on loopback names any, but no link-local one', async () => {
+  it('on loopback may give any URL, except a link-local one', async () => {
     const node = await forkOf({ fork: own.url })
     const server = await serve(node, { port: 0 })
     onTestFinished(() => server.close())

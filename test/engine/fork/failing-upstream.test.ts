@@ -62,7 +62,7 @@ describe.each<[string, Fault, RegExp, number | undefined]>([
   ['sends half an answer', halved, /the answer is not JSON, or cut off/, undefined],
   ['resets connections', reset, /ECONNRESET|closed/i, undefined],
 ])('an upstream that %s', (_, fault, why, status) => {
-  it('is named with the attempt, and is asked again by the next request', async () => {
+  it('is named with the attempt, and is called again by the next request', async () => {
     // What fails at once is given up after so many attempts, long before the time is over.
     const fork = await forkOf(fault === hanging ? {} : { rpcTimeoutMs: 60_000, forkRetries: 1 })
     proxy.always(fault)
@@ -78,7 +78,7 @@ describe.each<[string, Fault, RegExp, number | undefined]>([
 })
 
 describe('while the upstream hangs', () => {
-  it('commands that need nothing of it go on, and the one that does fails by its name', async () => {
+  it('commands that do not need it are carried out, and one that does fails with its name', async () => {
     const fork = await forkOf()
     const [from, to] = chain.accounts
     await request(fork, 'eth_sendTransaction', { from, to, value: '0x1' })
@@ -109,7 +109,7 @@ describe('while the upstream hangs', () => {
     })
   })
 
-  it('calls that wait for it leave their places to calls of the same caller that do not', async () => {
+  it('calls that wait for it do not use up the limit of calls of their caller', async () => {
     const fork = await servedNode({ fork: proxy.url, forkCache: false, rpcTimeoutMs: 60_000, maxHeavy: 4 })
     onTestFinished(() => fork.close())
     const warm = [{ to: chain.list, data: WALK_LIST }, 'latest']
@@ -141,7 +141,7 @@ describe('while the upstream hangs', () => {
     expect(await cold).toEqual(calls.map(() => ({ status: 'fulfilled', value: '0x' })))
   })
 
-  it('a pooled transaction that needs it stays, and is mined when it is back', async () => {
+  it('a pooled transaction that needs it stays in the pool, and is mined when it answers again', async () => {
     const fork = await forkOf({ mining: 'manual' })
     const [from] = chain.accounts
     const hash = await request(fork, 'eth_sendTransaction', {
@@ -157,7 +157,7 @@ describe('while the upstream hangs', () => {
     expect(await request(fork, 'eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
   })
 
-  it('blocks and logs of the past are refused by its name, and served when it is back', async () => {
+  it('reads of blocks and logs below the fork fail with its name, and succeed when it answers again', async () => {
     const fork = await forkOf()
     proxy.always(hanging)
     const calls: [string, ...unknown[]][] = [

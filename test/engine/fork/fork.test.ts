@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 describe('a fork', () => {
-  it('answers as its upstream', async () => {
+  it('answers as its upstream does', async () => {
     const { fork } = await forkOf(original)
     const { accounts, token, list, transfer } = chain
     for (const [method, ...params] of [
@@ -131,7 +131,7 @@ describe('a fork', () => {
     expect(remote.fetches.length + remote.loads.length - before).toBeLessThanOrEqual(5)
   })
 
-  it('fetches at another block at once what the same code touched before', async () => {
+  it('fetches at another block in one request what the same code touched before', async () => {
     const { fork, remote } = await forkOf(original)
     const { accounts, token } = chain
     const height = Number(await request(fork, 'eth_blockNumber'))
@@ -186,7 +186,7 @@ describe('a fork', () => {
     expect(await readWord(fork, token, balanceOf(accounts[4]))).toBe(0n)
   })
 
-  it('finds logs on both sides of the block that it began with', async () => {
+  it('finds logs below and above the block that it began with', async () => {
     const { fork } = await forkOf(original)
     const { accounts, token } = chain
     const past = await request<unknown[]>(original, 'eth_getLogs', { fromBlock: '0x0', address: token })
@@ -216,7 +216,7 @@ describe('a fork', () => {
     expect(await request(fork, 'eth_getStorageAt', token, '0x0', 'latest')).toBe(slot)
   })
 
-  it('answers views of the Bridge by its upstream, and refuses to write to it', async () => {
+  it('runs views of the Bridge at its upstream, and refuses to write to it', async () => {
     const { fork } = await forkOf(original)
     const bridge = '0x0000000000000000000000000000000001000006'
     const data = '0x14c89c01' // getBtcBlockchainBestChainHeight()
@@ -257,7 +257,7 @@ describe('a fork', () => {
     await payer.close()
   })
 
-  it('leaves payouts out whose headers its upstream does not give, with one notice', async () => {
+  it('leaves out payouts whose headers its upstream does not have, with one warning', async () => {
     const payer = await createNode()
     const accounts = await request<Hex[]>(payer, 'eth_accounts')
     for (let i = 0; i < 14; i++) {

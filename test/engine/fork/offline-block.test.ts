@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/logger.ts'
 import { servedNode } from '../../support/served-node.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-it('a fork without network states which block it took, where none was named', async () => {
+it('a fork without network logs which block it is based on, unless the options name one', async () => {
   const upstream = await servedNode()
   const forkCacheDir = temporaryFolder()
   const { hash } = upstream.node.engine.queries.head()

@@ -77,7 +77,7 @@ describe('a fork over HTTP', () => {
     },
   )
 
-  it('forks the state that a transaction met', async () => {
+  it('forks the state before a transaction', async () => {
     const { accounts, token } = chain
     await request(upstream.node, 'evm_setAutomine', false)
     const hashes = [
@@ -92,7 +92,7 @@ describe('a fork over HTTP', () => {
     expect(receipt).toMatchObject({ status: '0x1', blockNumber: await request(fork, 'eth_blockNumber') })
   })
 
-  it('forks at run time on a node that forked nothing, and keeps its chain where that fails', async () => {
+  it('forks at run time on a node without a fork, which keeps its chain when that fails', async () => {
     const node = await createNode({ forkRetries: 0, forkCache: false })
     open.push(node)
     await request(node, 'evm_mine')
@@ -107,7 +107,7 @@ describe('a fork over HTTP', () => {
     expect(await request(node, 'eth_getFilterChanges', filter)).toHaveLength(1)
   })
 
-  it('goes on with the fork in its data directory, and refuses another one', async () => {
+  it('continues the fork in its data directory, and refuses another one', async () => {
     const dataDir = temporaryFolder()
     const { accounts, token } = chain
     const first = await createNode({ fork: upstream.url, forkCache: false, dataDir })

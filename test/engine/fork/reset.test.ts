@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => node.close())
 
 describe('a reset to a fork', () => {
-  it('leaves the filters of callers: they go on with the new chain, without what they had not returned', async () => {
+  it('keeps the filters of callers: they continue on the new chain, without changes that were not returned', async () => {
     const { address, note } = await deployNotes(call)
     const logs = await call('eth_newFilter', { address })
     const everything = await call('eth_newFilter', { fromBlock: '0x0', address })
@@ -59,7 +59,7 @@ describe('a reset to a fork', () => {
     expect(await call('eth_getFilterChanges', logs)).toHaveLength(1)
   })
 
-  it('leaves subscriptions, listeners and the callers’ address list', async () => {
+  it('keeps subscriptions, listeners and the list of callers', async () => {
     const messages: ProviderMessage[] = []
     node.on('message', (message) => messages.push(message))
     const heights: number[] = []
@@ -77,7 +77,7 @@ describe('a reset to a fork', () => {
     expect(node.peers.isBanned('203.0.113.7')).toBe(true)
   })
 
-  it('comes after the commands before it, and ends mining on the old chain', async () => {
+  it('runs after the commands before it, and ends mining on the old chain', async () => {
     await call('anvil_setIntervalMining', 1000)
     const [mined] = await Promise.all([call('hardhat_mine', 50), fork(2)])
     expect(mined).toBe(true)
@@ -85,14 +85,14 @@ describe('a reset to a fork', () => {
     expect(await call('anvil_getIntervalMining')).toBe(null)
   })
 
-  it('runs after the one before it, and the last stays', async () => {
+  it('runs after the reset before it, and the last one wins', async () => {
     await Promise.all([1, 4, 2, 5, 3].map((block) => fork(block)))
     expect(await call('eth_blockNumber')).toBe('0x3')
     await call('evm_mine')
     expect(await call('eth_blockNumber')).toBe('0x4')
   })
 
-  it('answers what is read from the old chain, and refuses what would still change it', async () => {
+  it('lets reads of the old chain finish, and refuses changes of it', async () => {
     const first = node.engine
     await fork(5)
     const accounts = await call('eth_accounts')
@@ -108,7 +108,7 @@ describe('a reset to a fork', () => {
     expect(await call('eth_blockNumber')).toBe('0x2')
   })
 
-  it('changes nothing where the upstream cannot be asked, or the caller has gone', async () => {
+  it('changes nothing when the upstream does not answer, or the caller has disconnected', async () => {
     await call('evm_mine')
     const { engine } = node
     await expect(call('anvil_reset', { forking: { jsonRpcUrl: 'http://127.0.0.1:1' } })).rejects.toThrow(
@@ -127,7 +127,7 @@ describe('a reset to a fork', () => {
     expect(await call('eth_blockNumber')).toBe('0x2')
   })
 
-  it('closes the old engine and lets go of it', async () => {
+  it('closes the old engine and releases it', async () => {
     const [from] = await call('eth_accounts')
     const engines: WeakRef<object>[] = []
     const heaps: number[] = []

@@ -115,7 +115,7 @@ const step = fc.oneof(
 )
 
 describe('a section index', () => {
-  it('finds what a look at every block finds, whatever became of the chain', async () => {
+  it('finds what a scan of all blocks finds, whatever the changes of the chain', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
         const { chain, move, find, bruteForce, reopen, close } = await world()
@@ -149,7 +149,7 @@ describe('a section index', () => {
     await close()
   })
 
-  it('looks at each block once as it comes, and never again', async () => {
+  it('reads each block once, when it is added', async () => {
     const { move, find, looked, chain, close } = await world()
     move(0, 3 * SECTION_BLOCKS)
     expect(looked()).toBe(chain.length)
@@ -158,7 +158,7 @@ describe('a section index', () => {
     await close()
   })
 
-  it('reads finished sections from disk when it is opened again, and builds the last one when it is asked', async () => {
+  it('reads finished sections from disk when it is opened again, and builds the last one at the first query', async () => {
     const { move, find, looked, reopen, bruteForce, chain, close } = await world()
     move(0, 2 * SECTION_BLOCKS + 99)
     const before = looked()
@@ -171,7 +171,7 @@ describe('a section index', () => {
     await close()
   })
 
-  it('looks at no more than it is asked for when that is little', async () => {
+  it('reads only the requested blocks of a short range', async () => {
     const { move, find, looked, reopen, bruteForce, chain, close } = await world()
     move(0, SECTION_BLOCKS + 500)
     reopen()
@@ -183,7 +183,7 @@ describe('a section index', () => {
     await close()
   })
 
-  it('does not believe a section of another chain, in memory or on disk', async () => {
+  it('does not use a section of another chain, in memory or on disk', async () => {
     const { move, find, reopen, bruteForce, chain, close } = await world()
     move(0, SECTION_BLOCKS + 5)
     await find(0, 0, 900, never)
@@ -209,7 +209,7 @@ describe('a section index', () => {
     await close()
   })
 
-  it('builds a section rightly while the chain moves', async () => {
+  it('builds a section correctly while the chain changes', async () => {
     const { move, find, reopen, bruteForce, chain, close } = await world()
     move(0, SECTION_BLOCKS + 700)
     reopen()

@@ -35,7 +35,7 @@ function bruteForce(contents: readonly (readonly number[])[], asked: Clauses, fi
 }
 
 describe('rows of a section', () => {
-  it('find what a look at every block finds: growing, cut short, grown again, written and read', () => {
+  it('find what a scan finds: growing, truncated, grown again, written and read', () => {
     fc.assert(
       fc.property(blocks, blocks, fc.nat(SECTION_BLOCKS), clauses, (first, second, cut, asked) => {
         const rows = new GrowingRows()
@@ -61,7 +61,7 @@ describe('rows of a section', () => {
     expect(rows.encode()).toHaveLength(4 + 8 + 2 * 2)
   })
 
-  it('name no block before the one they began with', () => {
+  it('contain no block before the first one', () => {
     const rows = new GrowingRows(100)
     rows.add((mark) => mark(1))
     expect(rows.count).toBe(101)

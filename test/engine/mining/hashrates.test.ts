@@ -31,7 +31,7 @@ describe('reported hash rates', () => {
     expect(rates.total()).toBe(0n)
   })
 
-  it('forget who was silent longest when too many have come', () => {
+  it('drop the client with the oldest report when there are too many', () => {
     const rates = createHashrates(() => 1_000)
     for (let n = 0; n <= 1_000; n++) rates.report(client(n), n === 0 ? 5_000n : 1n)
     expect(rates.total()).toBe(1_000n)

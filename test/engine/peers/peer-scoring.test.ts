@@ -33,7 +33,7 @@ describe('peer scoring', () => {
     expect(peers.list()).toHaveLength(1)
   })
 
-  it('is no business of callers on this machine', async () => {
+  it('does not count callers on this machine', async () => {
     const peers = await memory()
     for (const address of ['127.0.0.1', '127.9.9.9', '::1', '']) peers.recordEvent(address, 'invalidMessages')
     expect(peers.list()).toEqual([])
@@ -62,7 +62,7 @@ describe('peer scoring', () => {
 })
 
 describe('bans', () => {
-  it('hold for addresses and ranges, until they are lifted', async () => {
+  it('apply to addresses and ranges, until they are removed', async () => {
     const peers = await memory()
     peers.recordEvent(STRANGER, 'successfulHandshakes')
     let bans = 0
@@ -84,13 +84,13 @@ describe('bans', () => {
     expect(peers.list()[0]).toMatchObject({ isBanned: false, punishments: 1 })
   })
 
-  it('never shut this machine out, whatever the range', async () => {
+  it('never apply to loopback addresses, whatever the range', async () => {
     const peers = await memory()
     expect(await peers.ban('126.0.0.0/7')).toBe(true)
     expect([peers.isBanned('126.1.1.1'), peers.isBanned('127.0.0.1')]).toEqual([true, false])
   })
 
-  it('are refused where the text can be none', async () => {
+  it('are refused for texts that are no address or range', async () => {
     const peers = await memory()
     expect(await peers.ban('127.0.0.1')).toBe(false)
     expect(await peers.unban('nowhere')).toBe(false)
@@ -118,7 +118,7 @@ describe('peer scoring on disk', () => {
     return seen
   }
 
-  it('has bans at once, in their order, and lets go of lifted ones', async () => {
+  it('writes bans at once, in their order, and deletes removed ones', async () => {
     const { banned } = await reopened(async (peers) => {
       for (const text of ['203.0.113.9', '198.51.100.0/24', '192.0.2.1', '10.0.0.0/8']) await peers.ban(text)
       await peers.unban('192.0.2.1')

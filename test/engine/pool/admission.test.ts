@@ -20,7 +20,7 @@ function bookOf(count: number) {
   return book
 }
 
-describe('who may come in', () => {
+describe('admission to the pool', () => {
   it('is checked against the head, or against the header overrides', () => {
     const cheap = tx(0, 0, { gasPrice: 5n, gasLimit: 30_000n })
     const dear = head(1, [], { minimumGasPrice: 6n })
@@ -45,7 +45,7 @@ describe('who may come in', () => {
   })
 })
 
-describe('who may run next', () => {
+describe('admission to the executable part', () => {
   const each = 21_000n * 100n + 1n
 
   it('can pay for all that runs before it, but not for what it replaces', () => {

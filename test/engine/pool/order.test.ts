@@ -69,7 +69,7 @@ describe('candidates', () => {
     },
   )
 
-  it('are none of nobody', () => {
+  it('are empty without senders', () => {
     expect(createCandidates([]).next()).toBeUndefined()
   })
 })

@@ -105,7 +105,7 @@ describe('admission', () => {
     )
   })
 
-  it('names the first thing that is wrong', () => {
+  it('reports the first violated rule', () => {
     const wrong = {
       to: null,
       data: new Uint8Array(131_073),

@@ -16,7 +16,7 @@ function booksOf(...transactions: readonly Transaction[]) {
 }
 
 describe('the books of a pool', () => {
-  it('open for the first transaction and close behind the last', () => {
+  it('open with the first transaction and close with the last', () => {
     const { books, book } = booksOf(tx(0, 0))
     expect(books.of(sender)).toBe(book)
     expect([...books.senders()]).toEqual([sender])
@@ -26,7 +26,7 @@ describe('the books of a pool', () => {
     expect(books.size).toEqual({ pending: 0, queued: 0 })
   })
 
-  it('count what runs and what waits through every change', () => {
+  it('count runnable and queued transactions through every change', () => {
     const { books, book } = booksOf(tx(0, 0), tx(0, 1), tx(0, 2), tx(0, 5))
     expect(books.size).toEqual({ pending: 3, queued: 1 })
     expect(books.demote(book).map(({ transaction }) => Number(transaction.nonce))).toEqual([0, 1, 2, 5])
@@ -55,7 +55,7 @@ describe('the books of a pool', () => {
     expect(books.size).toEqual({ pending: 1, queued: 0 })
   })
 
-  it('forget from the oldest on what is too old by height or by time', () => {
+  it('evict, from the oldest on, transactions that are too old by height or by time', () => {
     const { books, book } = booksOf(tx(0, 0))
     books.place(book, tx(0, 1), 5, 200)
     books.place(book, tx(0, 2), 6, 300)

@@ -145,7 +145,7 @@ describe('replacing', () => {
 })
 
 describe('following the chain', () => {
-  it('loses what was mined, and what the new nonce has outrun', () => {
+  it('drops mined transactions, and those with nonces below the account’s', () => {
     const { pool, ledger, add } = poolOf()
     const mined = [tx(0, 0), tx(0, 1, { gasPrice: 7n })]
     for (const transaction of [tx(0, 0), tx(0, 1), tx(0, 2), tx(1, 0)]) add(transaction)
@@ -156,7 +156,7 @@ describe('following the chain', () => {
     expect(pool.takeEvicted()).toEqual([tx(0, 1).hash])
   })
 
-  it('makes runnable what waited for a nonce that a block filled', () => {
+  it('makes transactions runnable that waited for a nonce in a block', () => {
     const { pool, ledger, add } = poolOf()
     add(tx(0, 0))
     for (const nonce of [1, 2, 3, 6]) add(tx(0, nonce + 1))
@@ -167,7 +167,7 @@ describe('following the chain', () => {
     expect(pool.takeEvicted()).toEqual([tx(0, 2).hash])
   })
 
-  it('offers transactions of blocks that left again, oldest first', () => {
+  it('adds transactions of removed blocks again, oldest first', () => {
     const { pool, ledger, add } = poolOf()
     add(tx(0, 0))
     ledger.set(0, { nonce: 3 })
@@ -184,7 +184,7 @@ describe('following the chain', () => {
     expect(pool.get(tx(0, 0).hash)).toBeUndefined()
   })
 
-  it('lets wait what follows a transaction that cannot come back', () => {
+  it('queues transactions behind one that cannot be added again', () => {
     const { pool, ledger, add } = poolOf()
     ledger.set(0, { nonce: 1 })
     add(tx(0, 1))
@@ -197,7 +197,7 @@ describe('following the chain', () => {
     expect(nonces(add(tx(0, 0)).promoted)).toEqual([0, 1])
   })
 
-  it('lets go of what is older than ten blocks', () => {
+  it('evicts transactions after ten blocks', () => {
     const { pool, ledger, add } = poolOf()
     add(tx(0, 0))
     pool.add(tx(0, 1), head(2), ledger)
@@ -211,7 +211,7 @@ describe('following the chain', () => {
     expect(pool.size).toEqual({ pending: 0, queued: 0 })
   })
 
-  it('lets go of what has waited 650 seconds', () => {
+  it('evicts transactions after 650 seconds', () => {
     const { pool, ledger, wall, add } = poolOf()
     add(tx(0, 0))
     wall.now += 649
@@ -225,7 +225,7 @@ describe('following the chain', () => {
 })
 
 describe('taking out', () => {
-  it('lets later nonces wait again', () => {
+  it('queues later nonces again', () => {
     const { pool, add } = poolOf()
     for (const nonce of [0, 1, 2]) add(tx(0, nonce))
     pool.drop(tx(0, 1).hash)

@@ -52,7 +52,7 @@ describe('an account quota', () => {
     }
   })
 
-  it('keeps each sender their own', () => {
+  it('is counted for each sender separately', () => {
     const quota = new AccountQuota(() => 0)
     const fresh = { blockGasLimit: LIMIT, accountNonce: 0n }
     expect(quota.accept(tx(0, 0), fresh)).toBe(true)

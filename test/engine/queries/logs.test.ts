@@ -48,7 +48,7 @@ async function expectAsReceipts({ engine: { queries } }: Node, loggers: readonly
   }
 }
 
-it('finds exactly the logs that stand', async () => {
+it('finds exactly the logs of the canonical chain', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'logs-'))
   try {
     const { node, loggers, log, raw, mine, height, call } = await loggingChain({ dataDir })
@@ -79,7 +79,7 @@ it('finds exactly the logs that stand', async () => {
   }
 }, 60_000)
 
-it('names the participants of transactions, created contracts among them', async () => {
+it('indexes the participants of transactions, including created contracts', async () => {
   const { node, loggers, log, mine, close } = await loggingChain()
   await mine(3)
   await log(1, [1, 1])
@@ -100,7 +100,7 @@ it('names the participants of transactions, created contracts among them', async
   await close()
 })
 
-it('finds those of blocks that took the place of others far below the head', async () => {
+it('finds those of blocks that replaced others far below the head', async () => {
   const { node, loggers, log, mine, call } = await loggingChain({})
   const before = await call('evm_snapshot')
   await log(0, [1, 2])

@@ -42,7 +42,7 @@ describe('a block of several transactions', () => {
     await expect(trace(block, 4)).rejects.toThrow('has no transaction 4')
   })
 
-  it('is run no further than asked', async () => {
+  it('runs only up to the requested transaction', async () => {
     const traced: number[] = []
     const listen = (_: unknown, index: number) => {
       traced.push(index)
@@ -75,7 +75,7 @@ describe('a replay', () => {
     expect(result?.gasUsed).toBe(6_500_000n)
   })
 
-  it('does not keep more than it may, and still traces the others of the block', async () => {
+  it('stays within its memory limit, and still traces the other transactions of the block', async () => {
     await send({ data: toHex(assemble(HOARDER)), gas: '0x205940' })
     await send({ to: B, value: '0x1', gas: '0x5208' })
     await call('evm_mine')

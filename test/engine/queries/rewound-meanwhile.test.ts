@@ -26,7 +26,7 @@ async function start(): Promise<unknown> {
   return snapshot
 }
 
-it('builds the pending block on the head that is there at the end', async () => {
+it('builds the pending block on the latest head', async () => {
   const snapshot = await start()
   const pending = call('eth_getBlockByNumber', 'pending', false)
   expect(await call('evm_revert', snapshot)).toBe(true)

@@ -39,7 +39,7 @@ describe('a call', () => {
     expect(toHex(call(CALLER, ANSWER) as Uint8Array)).toBe(WORD_42)
   })
 
-  it('throws at once what it is refused by', () => {
+  it('throws its refusal synchronously', () => {
     expect(() => call(REVERTING)).toThrow(expect.objectContaining({ kind: 'reverted', data: WORD_42 }))
     expect(() => node.engine.queries.call({ to: CODE }, { number: 99 })).toThrow('Block not found')
   })

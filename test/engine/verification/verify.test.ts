@@ -145,7 +145,7 @@ describe('a chain that is in order', () => {
 })
 
 describe('a flipped bit', () => {
-  it('is looked for in every table of the disk format', () => {
+  it('is found in every table of the disk format', () => {
     const reader = createReadOnlyStore(levelOf([]), [])
     expect(Object.keys(allTables(reader, config)).sort()).toEqual(Object.keys(TABLES).sort())
   })
@@ -197,7 +197,7 @@ describe('a flipped bit', () => {
     }
   })
 
-  it('that is gone altogether is found: each kind of entry', async () => {
+  it('that is missing is found: each kind of entry', async () => {
     const level = levelOf(entries)
     const chain = ['headers', 'bodies', 'receipts', 'heights', 'canonical', 'transactions', 'meta']
     for (const table of [...chain, 'internals', 'senderNonces', 'accountBlocks', 'creators']) {
@@ -208,7 +208,7 @@ describe('a flipped bit', () => {
   })
 })
 
-describe('a block whose entries fit one another', () => {
+describe('a block with consistent entries', () => {
   it('is found when its execution gives another state', async () => {
     const level = levelOf(entries)
     const tables = chainTables(createReadOnlyStore(level, []), config)

@@ -53,7 +53,7 @@ describe('an encrypted key', () => {
     expect(await decryptKey(encrypted, 'Moo')).toBeUndefined()
   })
 
-  it('never looks the same twice, and does not show its key', async () => {
+  it('is different each time, and does not contain its key', async () => {
     const [one, two] = await Promise.all([1, 2].map(() => encryptKey(KEY, ADDRESS, 'moo', CHEAP)))
     expect(one?.id).not.toBe(two?.id)
     expect(one?.crypto.ciphertext).not.toBe(two?.crypto.ciphertext)

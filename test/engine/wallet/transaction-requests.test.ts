@@ -39,14 +39,14 @@ it('keeps given members', () => {
   )
 })
 
-it('signs with a key that is brought along, and with none for a stranger', () => {
+it('signs with a given key, and refuses an unknown sender without one', () => {
   const { sign } = requestsOf()
   expect(addressOf(otherKey)).toBe(other)
   expect(sign({ from: other }, otherKey).from).toBe(other)
   expect(() => sign({ from: other })).toThrow(`Could not find account for address: ${other}`)
 })
 
-it('lets a stranger send who is impersonated, and an account that is held sign all the same', () => {
+it('gives an impersonated sender a placeholder signature, and still signs for accounts with a key', () => {
   const { impersonation, sign, toSend } = requestsOf()
   expect(() => toSend({ from: other })).toThrow('Could not find account')
   impersonation.setEverybody(true)

@@ -133,7 +133,7 @@ describe('a wallet', () => {
     expect(wallet.list()).toEqual([LOCAL, STORED])
   })
 
-  it('refuses passphrases beyond what may wait, and goes on', async () => {
+  it('refuses passphrases above the limit of waiting ones, and serves later ones', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     const asked = await Promise.allSettled(Array.from({ length: 80 }, () => wallet.open(STORED, 'moo')))
@@ -235,7 +235,7 @@ describe('a wallet on disk', () => {
     expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toBe('buy milk')
   })
 
-  it('does not take a file for the account that it only claims to be', async () => {
+  it('refuses a key file whose key is not that of its address', async () => {
     const folder = join(temporaryFolder(), 'keystore')
     await (await diskWallet(folder)).importKey(keyOf(2), 'moo')
     const [name] = readdirSync(folder) as [string]

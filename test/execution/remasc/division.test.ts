@@ -28,7 +28,7 @@ const claims: fc.Arbitrary<Claims> = fc.record({
 })
 
 describe('dividing a reward', () => {
-  it('neither makes nor loses a wei, and takes from nobody', () => {
+  it('neither creates nor loses a wei, and makes no negative payment', () => {
     fc.assert(
       fc.property(wei, claims, (reward, parties) => {
         const { payments, burned, federationBalance } = dividePayout(reward, parties)
@@ -71,7 +71,7 @@ describe('dividing a reward', () => {
     dividePayout(reward, { ...parties, ...changes })
 
   // 100,000: labs 20,000; federation 1% of 80,000 = 800 = 3 × 266 + 2; 79,200 are left.
-  it('gives the last federator what does not divide, and the miner the rest', () => {
+  it('gives the last federator the remainder, and the miner the rest', () => {
     const { payments, burned } = amounts(100_000n, {})
     expect(payments.map(({ amount }) => amount)).toEqual([20_000n, 266n, 266n, 268n, 79_200n])
     expect(burned).toBe(0n)
@@ -93,7 +93,7 @@ describe('dividing a reward', () => {
   })
 
   // 79,200: publishers 7,920, three times 2,640; miners 71,280, four times 17,820.
-  it('burns a twentieth of a sibling’s part for each block that it was named late', () => {
+  it('burns a twentieth of a sibling’s part for each block of late inclusion', () => {
     const late = [0, 1, 6].map((blocksLate) => ({ ...one, blocksLate }))
     const { payments, burned } = amounts(100_000n, { siblings: late })
     expect(payments.slice(4).map(({ amount }) => amount)).toEqual([

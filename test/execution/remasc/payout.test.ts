@@ -57,7 +57,7 @@ interface UncleFixture {
 describe('a chain with uncles (fixtures/remasc/uncles.json)', () => {
   const { blocks, balances } = fixture<UncleFixture>('remasc/uncles.json')
 
-  it('pays whom, what and in the order that was worked out by hand, and ends in the same balances', () => {
+  it('makes the payments that were computed by hand, in the same order, with the same balances', () => {
     const chain = new RemascChain(config)
     for (const { number, coinbase, paidFees, minimumGasPrice, uncles, payments, cells } of blocks) {
       const logs = chain.add({
@@ -86,7 +86,7 @@ describe('a chain with uncles (fixtures/remasc/uncles.json)', () => {
 })
 
 describe('the payout', () => {
-  it('writes five logs of nothing from block 15 on where nothing was collected, and makes the payees’ accounts', () => {
+  it('writes five logs of 0 from block 15 on when no fees were collected, and creates the payees’ accounts', () => {
     const chain = new RemascChain(config)
     for (let n = 1; n <= 14; n++) expect(chain.add({ coinbase: miner(n) })).toEqual([])
     expect([LABS, ...FEDERATORS, miner(5)].map((payee) => chain.balance(payee))).toEqual(
@@ -98,7 +98,7 @@ describe('the payout', () => {
     expect([LABS, ...FEDERATORS, miner(5)].map((payee) => chain.balance(payee))).toEqual(Array(5).fill(0n))
   })
 
-  it('writes an amount of nothing as an empty string', () => {
+  it('writes an amount of 0 as an empty string', () => {
     const chain = new RemascChain(config)
     for (let n = 1; n <= 14; n++) chain.add()
     const [log] = chain.add()
@@ -113,13 +113,13 @@ describe('the payout', () => {
     ).toBe(0xc0n)
   })
 
-  it('keeps the slots that the names of the cells spell', () => {
+  it('uses the slots that are the names of the cells', () => {
     for (const [name, slot] of Object.entries(REMASC_SLOT)) {
       expect(slot).toBe(BigInt(`0x${Buffer.from(name).toString('hex')}`))
     }
   })
 
-  it('looks at the block that matures and the seven above it, wherever the chain stands', () => {
+  it('reads the block that matures and the seven above it, at any height', () => {
     const chain = new RemascChain(config)
     for (let n = 1; n < 60; n++) chain.add()
     for (let i = 0; i < 3; i++) {
@@ -128,7 +128,7 @@ describe('the payout', () => {
     }
   })
 
-  it('touches no storage and no payee where nothing was collected', () => {
+  it('changes no storage and no payee when no fees were collected', () => {
     const chain = new RemascChain(config)
     for (let n = 1; n <= 20; n++) chain.add()
     chain.settle()
@@ -156,7 +156,7 @@ describe('the payout', () => {
     expect(chain.cell('brokenSelectionRule')).toBe(expected)
   })
 
-  it('takes no account of uncles of other heights', () => {
+  it('ignores uncles of other heights', () => {
     const chain = new RemascChain(config)
     for (let n = 1; n <= 6; n++)
       chain.add({ uncles: n === 6 ? [uncle(4, { paidFees: 100n, uncleCount: 3 })] : [] })
