@@ -120,7 +120,7 @@ function checkForkOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptio
   const isChainNamed = given.chain !== undefined && given.chain !== 'regtest'
   const key = isChainNamed ? 'chain' : GENESIS_OPTIONS.find((name) => given[name] !== undefined)
   if (key === undefined) return
-  const message = `Options "fork" and "${key}" contradict each other: a fork goes on from the upstream's chain.`
+  const message = `Options "fork" and "${key}" contradict each other: a fork continues the upstream's chain.`
   throw new NodeError('invalid-options', message)
 }
 

@@ -113,7 +113,7 @@ export const RPC_SETTINGS = {
   }),
   filterTimeoutMs: setting(whole(0, LONGEST_INTERVAL * 1000), {
     flag: '--filter-timeout <ms>',
-    help: 'milliseconds after which a filter that nobody asks is forgotten; 0 is never',
+    help: 'milliseconds after which a filter that is not polled is removed; 0 is never',
     fallback: 300_000,
   }),
   maxFilters: setting(whole(0, 1_000_000), {

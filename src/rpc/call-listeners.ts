@@ -36,7 +36,7 @@ export class CallListeners {
     return this.meter().figures()
   }
 
-  /** When a call starts, milliseconds from any origin; 0 where nobody listens. */
+  /** When a call starts, milliseconds from any origin; 0 where there is no listener. */
   start(): number {
     return this.#listeners.size === 0 ? 0 : performance.now()
   }

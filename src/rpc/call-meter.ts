@@ -44,9 +44,9 @@ export class CallMeter {
   readonly count: OnCall = (called, milliseconds, error, { owner }: CallOrigin) => {
     const figures = this.#figuresOf(this.#names.get(called) ?? UNKNOWN, owner)
     const seconds = milliseconds / 1000
-    let at = 0
-    while (at < DURATION_BOUNDS.length && seconds > (DURATION_BOUNDS[at] as number)) at++
-    figures.classes[at] = (figures.classes[at] as number) + 1
+    const bounded = DURATION_BOUNDS.findIndex((bound) => seconds <= bound)
+    const at = bounded === -1 ? DURATION_BOUNDS.length : bounded
+    figures.classes[at] = (figures.classes[at] ?? 0) + 1
     figures.seconds += seconds
     if (error === undefined) return
     const { code } = toErrorObject(error)

@@ -58,7 +58,7 @@ export function timeLeft({ deadline }: Pick<Context, 'deadline'>): number {
 
 /**
  * Settles as `work`, or fails when the deadline (ms since 1970; 0 is none) passes first: by the reason that `lateBy` has,
- * or else as the reference node does. The work itself goes on.
+ * or else as the reference node does. The work itself continues.
  */
 export function within(
   work: Promise<unknown>,

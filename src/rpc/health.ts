@@ -19,7 +19,7 @@ export interface Health {
   readonly databaseBytes: number | undefined
   /** Why no change is taken at present: the disk refuses writes. Absent in figures read from an engine alone. */
   readonly storageFailure?: string | undefined
-  /** The block that a fork goes on from, and where it was found; absent in a node that forks no other chain. */
+  /** The block that a fork starts from, and where it was found; absent in a node that forks no other chain. */
   readonly fork?: ForkOrigin
   /** What was asked of the upstream; absent in a node that forks no other chain. */
   readonly upstream?: RemoteUsage

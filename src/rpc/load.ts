@@ -22,7 +22,7 @@ export interface Place {
   readonly ready?: Promise<void>
   /**
    * Lets others have the place while the call waits for something outside of the node. Returns what is to be called when
-   * the call goes on: it takes a place at once, even beyond the limit, since others may wait for what it computes. The
+   * the call continues: it takes a place at once, even beyond the limit, since others may wait for what it computes. The
    * call counts among those that wait meanwhile; it keeps its place where no more may wait.
    */
   pause(): () => void

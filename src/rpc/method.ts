@@ -40,7 +40,7 @@ export interface Context {
   /** Of this call alone: a reset may have put another one in its place by the next. */
   readonly engine: Engine
   /**
-   * Replaces the chain by one that goes on from another block, or another chain. Throws `upstream`, `invalid-params`, with
+   * Replaces the chain by one that continues from another block or chain. Throws `upstream`, `invalid-params`, with
    * the chain as it is. Absent where a node shares its chain with others.
    */
   readonly forkAnew?: ((choice: ForkChoice) => Promise<void>) | undefined

@@ -12,16 +12,16 @@ const PART_DIFFERENT = 1 / 4
 /** Inserted, removed and replaced characters between two texts (Levenshtein), compared without regard to case. */
 function distance(one: string, other: string): number {
   const [a, b] = [one.toLowerCase(), other.toLowerCase()]
-  let above = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (above[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      row.push(Math.min(replaced, (above[j] as number) + 1, (row[j - 1] as number) + 1))
-    }
-    above = row
+  let row = Array.from(b, (_, j) => j + 1)
+  for (let i = 0; i < a.length; i++) {
+    let [diagonal, left] = [i, i + 1]
+    row = row.map((above, j) => {
+      left = Math.min(diagonal + (a[i] === b[j] ? 0 : 1), above + 1, left + 1)
+      diagonal = above
+      return left
+    })
   }
-  return above[b.length] as number
+  return row.at(-1) ?? a.length
 }
 
 /** The name without its namespace. */

@@ -128,11 +128,14 @@ describe('a pool', () => {
   it('needs no base, and refuses a size and a base that it cannot use', async () => {
     pool = await createPool()
     expect(await call(await pool.chain('a'), 'eth_blockNumber')).toBe('0x0')
-    await expect(createPool({ size: 0 })).rejects.toThrow('Option "size" expects')
+    await expect(createPool({ size: 0 })).rejects.toMatchObject({
+      message: 'Option "size" expects a whole number of chains from 1 on, not 0.',
+    })
     const upstream = await servedNode()
     base = await createNode({ fork: [upstream.url] })
-    await expect(createPool({ base })).rejects.toThrow('A pool cannot copy a fork')
-    await expect(serve(base, { port: 0, pool: 2 })).rejects.toThrow('A pool cannot copy a fork')
+    const message = 'A pool cannot copy a fork: name a node with a chain of its own.'
+    await expect(createPool({ base })).rejects.toMatchObject({ message })
+    await expect(serve(base, { port: 0, pool: 2 })).rejects.toMatchObject({ message })
     await upstream.close()
     await expect(createPool({ base: {} as Node })).rejects.toThrow('This is no node of createNode.')
   })

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSettings } from '../../src/cli/settings.ts'
+import { NodeError } from '../../src/errors.ts'
 import { FORK_SETTINGS, forkSource } from '../../src/options/fork-settings.ts'
 import { type NodeOptions, resolveNodeOptions } from '../../src/options/options.ts'
 import { defaultCacheDir, remoteSettingsOf } from '../../src/upstream/settings.ts'
@@ -26,7 +27,12 @@ describe('the URL', () => {
   })
 
   it.each(['node.example', 'ftp://node.example', 'ipc://node.example', ''])('"%s" is refused', (fork) => {
-    expect(() => resolveNodeOptions({ fork })).toThrow(/^Option "fork" expects URLs such as/)
+    expect(() => resolveNodeOptions({ fork })).toThrow(
+      new NodeError(
+        'invalid-options',
+        'Option "fork" expects URLs such as https://node.example or ws://127.0.0.1:4445@latest, of http, https, ws or wss.',
+      ),
+    )
   })
 
   it('is not repeated by the refusal, since it may hold a key', () => {

@@ -47,6 +47,10 @@ async function fixture(
   return { proxy, client, clock, ask }
 }
 
+/** The whole message of a request that failed for this reason. */
+const unusable = ({ url }: FaultProxy, why: string, attempt: number) =>
+  `The upstream ${url} cannot be used: ${why} (attempt ${attempt}). Check the URL, or add a second --fork <url>.`
+
 const places = (count: number) => Array.from({ length: count }, (_, place) => place)
 
 describe('calls', () => {
@@ -111,7 +115,9 @@ describe('a fault', () => {
     proxy.always(reset)
     await expect(ask(1)).rejects.toMatchObject({
       kind: 'upstream',
-      message: expect.stringMatching(/^The upstream http:\/\/127.0.0.1:\d+ cannot be used: .*Check the URL/),
+      message: expect.stringMatching(
+        /^The upstream http:\/\/127\.0\.0\.1:\d+ cannot be used: ECONNRESET, [a-zA-Z ]+ \(attempt 8\)\. Check the URL, or add a second --fork <url>\.$/,
+      ),
     })
     expect(proxy.bodies).toHaveLength(8)
     expect(clock.waits.map((wait) => wait / 0.75)).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000])
@@ -124,7 +130,8 @@ describe('a fault', () => {
     const asked = ask(2)
     await arrived
     clock.expire()
-    await expect(asked).rejects.toThrow(/no answer within 1234 ms/)
+    const message = unusable(proxy, 'no answer within 1234 ms', 1)
+    await expect(asked).rejects.toMatchObject({ message })
     expect(clock.running()).toBe(0)
   })
 
@@ -143,13 +150,17 @@ describe('a fault', () => {
   })
 
   it.each([
-    ['a web page', answering('<html></html>'), /it is no JSON-RPC node \(it answers with a web page\)/],
-    ['an unknown path', answering('not found', 404), /it is no JSON-RPC node \(HTTP 404\)/],
-    ['a missing key', answering('no key', 401), /it refuses access \(HTTP 401\); check the key/],
-  ])('%s is not repeated', async (_, fault, sentence) => {
+    ['a web page', answering('<html></html>'), 'it is no JSON-RPC node (it answers with a web page)'],
+    ['an unknown path', answering('not found', 404), 'it is no JSON-RPC node (HTTP 404)'],
+    [
+      'a missing key',
+      answering('no key', 401),
+      'it refuses access (HTTP 401); check the key in the URL, or send one with --fork-header',
+    ],
+  ])('%s is not repeated', async (_, fault, why) => {
     const { proxy, ask } = await fixture()
     proxy.always(fault)
-    await expect(ask(1)).rejects.toThrow(sentence)
+    await expect(ask(1)).rejects.toMatchObject({ message: unusable(proxy, why, 1) })
     expect(proxy.bodies).toHaveLength(1)
   })
 
@@ -223,7 +234,11 @@ describe('too many requests', () => {
   it('are not waited for when the wait is longer than a minute', async () => {
     const { proxy, clock, ask } = await fixture()
     proxy.push(tooMany('3600'))
-    await expect(ask(1)).rejects.toThrow(/refuses further requests: .*HTTP 429.*Try again in 3780 s/)
+    await expect(ask(1)).rejects.toMatchObject({
+      message:
+        `The upstream ${proxy.url} refuses further requests: too many requests (HTTP 429) (attempt 1). ` +
+        'Try again in 3780 s, lower --fork-rate, or add a second --fork <url>.',
+    })
     expect(clock.waits).toEqual([])
   })
 

@@ -70,7 +70,7 @@ export const evm_snapshot = method({
   name: 'evm_snapshot',
   changesState: true,
   summary:
-    'Takes a snapshot of head and clock; returns its id. It can have a name as well, and with `keep` it outlives a restart of the node. Of more than 10,000, the oldest without either is dropped.',
+    'Takes a snapshot of head and clock and returns its id. It can have a name, and with `keep` it survives a restart of the node. Beyond 10,000 snapshots, the oldest one with neither is dropped.',
   params: {
     name: optional(orNull(SnapshotName, undefined), null),
     options: optional(orNull(SnapshotOptions, {}), null),
@@ -114,7 +114,7 @@ export const evm_revert = method({
   name: 'evm_revert',
   changesState: true,
   summary:
-    'Back to a snapshot by id or name, which stays valid while later ones are dropped; false when there is no such one. With --single-use-snapshots it is used up, unless it has a name or is kept.',
+    'Reverts to a snapshot by id or name; false when there is none. The snapshot stays valid, later ones are dropped. With --single-use-snapshots it is dropped too, unless it has a name or is kept.',
   params: { snapshot: SnapshotReference },
   result: () => z.boolean(),
   examples: [{ params: ['0x63'], result: false }],
@@ -175,7 +175,7 @@ export const evm_importBlock = method({
   name: 'evm_importBlock',
   changesState: true,
   counts: 'validBlocks',
-  summary: 'Takes in a whole block in raw bytes; a refusal names the first rule that it breaks.',
+  summary: 'Imports a block given as raw bytes; a refusal names the first rule that the block breaks.',
   params: { block: Data },
   result: () =>
     z.object({
@@ -196,7 +196,7 @@ export const evm_reorg = method({
   name: 'evm_reorg',
   changesState: true,
   summary:
-    'Replaces the last `depth` blocks by a heavier branch: the given blocks, or empty ones, at least one more than leave. ' +
+    'Replaces the last `depth` blocks by a heavier branch: the given blocks, or empty ones, at least one more than are removed. ' +
     'With `uncles`, the branch names what it replaces wherever the rules allow.',
   params: { options: ReorgOptions },
   result: () =>
@@ -287,7 +287,7 @@ export const evm_setAutomine = method({
 export const evm_setIntervalMining = method({
   name: 'evm_setIntervalMining',
   changesState: true,
-  summary: 'Mines a block every so many milliseconds; 0 stops.',
+  summary: 'Mines a block each time this many milliseconds have passed; 0 stops.',
   params: { milliseconds: wholeNumber('milliseconds; 0 stops', MAX_INTERVAL) },
   result: () => z.literal(true),
   examples: [{ params: [5000], result: true }],

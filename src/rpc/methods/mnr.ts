@@ -124,7 +124,7 @@ export const mnr_submitBitcoinBlock = method({
   name: 'mnr_submitBitcoinBlock',
   changesState: true,
   counts: 'validBlocks',
-  summary: 'Hands in a whole parent-chain block whose coinbase commits to one of the last 20 works.',
+  summary: 'Submits a whole parent-chain block whose coinbase commits to one of the last 20 works.',
   params: { block: plainText('parent-chain block, in hex without 0x') },
   result: () => SubmittedBlock,
   errors: ['mining-refused'],
@@ -143,7 +143,7 @@ export const mnr_submitBitcoinBlockTransactions = method({
   changesState: true,
   counts: 'validBlocks',
   summary:
-    'Hands in a parent-chain header and coinbase, with the ids of all transactions as they are displayed.',
+    'Submits a parent-chain header and coinbase, with the ids of all transactions as they are displayed.',
   params: {
     blockHash: IgnoredHash,
     header: ParentHeader,
@@ -174,7 +174,7 @@ export const mnr_submitBitcoinBlockPartialMerkle = method({
   name: 'mnr_submitBitcoinBlockPartialMerkle',
   changesState: true,
   counts: 'validBlocks',
-  summary: 'Hands in a parent-chain header and coinbase, with the merkle branch of the coinbase.',
+  summary: 'Submits a parent-chain header and coinbase, with the merkle branch of the coinbase.',
   params: {
     blockHash: IgnoredHash,
     header: ParentHeader,

@@ -167,7 +167,7 @@ const NOTHING = { txs: [], receipts: [], firstPage: true, lastPage: true }
 export const ots_searchTransactionsBefore = method({
   name: 'ots_searchTransactionsBefore',
   summary:
-    'Transactions in which an account takes part, also in a call below, in whole blocks below a height, newest first.',
+    'Transactions in which an account takes part, inner calls included, in whole blocks below a height, newest first.',
   params: { address: Address, height: Height, size: PageSize },
   result: () => AccountTransactions,
   examples: [{ params: [NOBODY, 0, 25], result: NOTHING }],
@@ -177,7 +177,7 @@ export const ots_searchTransactionsBefore = method({
 export const ots_searchTransactionsAfter = method({
   name: 'ots_searchTransactionsAfter',
   summary:
-    'Transactions in which an account takes part, also in a call below, in whole blocks above a height, newest first.',
+    'Transactions in which an account takes part, inner calls included, in whole blocks above a height, newest first.',
   params: { address: Address, height: Height, size: PageSize },
   result: () => AccountTransactions,
   examples: [{ params: [NOBODY, 0, 25], result: NOTHING }],
@@ -211,7 +211,7 @@ export const ots_getTransactionBySenderAndNonce = method({
 export const ots_getContractCreator = method({
   name: 'ots_getContractCreator',
   summary:
-    'The transaction that made a contract, and the account or contract that did; null for other accounts.',
+    'The transaction that created a contract, and the account or contract that created it; null for other accounts.',
   params: { address: Address },
   result: () => z.strictObject({ hash: HashText, creator: AddressText }).nullable(),
   examples: [{ params: [NOBODY], result: null }],

@@ -90,7 +90,8 @@ export const personal_unlockAccount = method({
   name: 'personal_unlockAccount',
   changesState: true,
   needsWallet: true,
-  summary: 'Unlocks an account for so many milliseconds; false when no key of it is kept under a passphrase.',
+  summary:
+    'Unlocks an account for a number of milliseconds; false when the node keeps no key of it under a passphrase.',
   params: { address: Address, passphrase: Passphrase, duration: Duration },
   result: () => z.boolean(),
   errors: ['wrong-passphrase'],

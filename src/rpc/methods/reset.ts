@@ -39,7 +39,7 @@ export const ResetOptions: Parameter<ResetRequest> = orNull(
 
 /** For the methods' documentation. */
 export const RESET_SUMMARY =
-  "Back to genesis, on a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (the fork's own upstream unless given) at `blockNumber` (the tip unless given): filters and subscriptions go on with it from its head, mining begins anew as the node was started, and calls that wait to change the old chain are refused."
+  'Resets the chain to genesis, a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (by default the upstream that it has) at `blockNumber` (by default the tip): filters and subscriptions continue at its head, mining starts again in the mode that the node was started with, and waiting calls that would change the old chain are refused.'
 
 /**
  * Throws `unauthorized` where the caller may not name this URL: the node would connect to what the caller cannot reach.

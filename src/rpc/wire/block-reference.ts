@@ -104,8 +104,8 @@ const BlockObject: Parameter<BlockArgument> = {
   read(value, name) {
     if (value === null) refuse(name, 'a block number, tag, hash or object')
     if (typeof value !== 'object' || Array.isArray(value)) throw invalidParams('Invalid input')
-    const { blockHash } = value as { readonly blockHash?: unknown }
-    return (blockHash === undefined || blockHash === null ? ByNumber : ByHash).read(value, name)
+    const hasHash = 'blockHash' in value && value.blockHash !== undefined && value.blockHash !== null
+    return (hasHash ? ByHash : ByNumber).read(value, name)
   },
 }
 

@@ -23,7 +23,7 @@ const IMPERSONATE = order({
 export const hardhat_stopImpersonatingAccount = method({
   name: 'hardhat_stopImpersonatingAccount',
   changesState: true,
-  summary: 'Takes that back; false when the address was not impersonated.',
+  summary: 'Stops impersonating an address; false when it was not impersonated.',
   params: { address: Address },
   result: () => z.boolean(),
   examples: [{ params: [`0x${'1b'.repeat(20)}`], result: false }],

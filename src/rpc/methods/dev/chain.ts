@@ -19,7 +19,7 @@ export const anvil_rollback = method({
   name: 'anvil_rollback',
   changesState: true,
   summary:
-    'Takes the last blocks off the chain, one by default; their transactions do not return to the pool.',
+    'Removes the last blocks of the chain, one by default; their transactions do not return to the pool.',
   params: { depth: optional(orNull(BlockCount, 1), 1) },
   result: () => z.null(),
   examples: [{ params: [0], result: null }],

@@ -76,7 +76,8 @@ export const hardhat_getAutomine = method({
 export const anvil_setIntervalMining = method({
   name: 'anvil_setIntervalMining',
   changesState: true,
-  summary: 'Mines a block every so many seconds, where `evm_setIntervalMining` takes milliseconds; 0 stops.',
+  summary:
+    'Mines a block each time this many seconds have passed (`evm_setIntervalMining` takes milliseconds); 0 stops.',
   params: { seconds: wholeNumber('seconds; 0 stops', MAX_INTERVAL) },
   result: () => z.null(),
   examples: [{ params: [5], result: null }],
@@ -116,7 +117,7 @@ export const evm_setTime = method({
 export const anvil_setBlockTimestampInterval = method({
   name: 'anvil_setBlockTimestampInterval',
   changesState: true,
-  summary: 'Gives each block the timestamp of the one before and so many seconds, whatever the clock is.',
+  summary: 'Sets how many seconds later than its parent each block is, whatever the clock says.',
   params: { seconds: wholeNumber('seconds; at least 1 passes between blocks', 10 ** 9) },
   result: () => z.null(),
   examples: [{ params: [12], result: null }],
@@ -129,7 +130,7 @@ export const anvil_setBlockTimestampInterval = method({
 export const anvil_removeBlockTimestampInterval = method({
   name: 'anvil_removeBlockTimestampInterval',
   changesState: true,
-  summary: 'Lets timestamps follow the clock again; false when they did.',
+  summary: 'Lets timestamps follow the clock again; false when they already did.',
   params: {},
   result: () => z.boolean(),
   examples: [{ params: [], result: false }],
@@ -140,7 +141,8 @@ export const anvil_removeBlockTimestampInterval = method({
 export const miner_start = method({
   name: 'miner_start',
   changesState: true,
-  summary: 'Mines by itself again: as the node was started to, else a block for each transaction.',
+  summary:
+    'Turns mining on again: in the mode that the node was started with, or else a block for each transaction.',
   params: { threads: optional(orNull(wholeNumber('ignored', 2 ** 31), 0), 0) },
   result: () => z.literal(true),
   errors: ['mining-refused'],
@@ -155,7 +157,7 @@ export const miner_start = method({
 export const miner_stop = method({
   name: 'miner_stop',
   changesState: true,
-  summary: 'Stops mining by itself; transactions wait until blocks are mined on request.',
+  summary: 'Turns mining off; transactions wait until blocks are mined on request.',
   params: {},
   result: () => z.literal(true),
   examples: [{ params: [], result: true }],

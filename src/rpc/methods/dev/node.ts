@@ -26,7 +26,7 @@ export const anvil_setRpcUrl = method({
   changesState: true,
   waitsForUpstream: true,
   summary:
-    'The URL to ask from now on for what a fork needs of its upstream, which must have the same block.',
+    'Sets the URL of the upstream of a fork; the new upstream must have the block that the fork starts from.',
   params: { url: Url },
   result: () => z.null(),
   examples: [],
@@ -68,7 +68,7 @@ export const hardhat_metadata = method({
       forkedNetwork: z
         .object({ chainId: z.int(), forkBlockNumber: z.int(), forkBlockHash: HashText })
         .optional()
-        .describe('the chain that a fork goes on from'),
+        .describe('the chain that is forked'),
     }),
   examples: [
     {

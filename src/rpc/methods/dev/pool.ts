@@ -17,7 +17,7 @@ async function drop(hash: Hex, { dev, queries }: Engine): Promise<boolean> {
 export const hardhat_dropTransaction = method({
   name: 'hardhat_dropTransaction',
   changesState: true,
-  summary: 'Takes a waiting transaction out of the pool; false when there is none of this hash.',
+  summary: 'Removes a waiting transaction from the pool; false when there is none with this hash.',
   params: { transaction: TransactionHash },
   result: () => z.boolean(),
   examples: [{ params: [`0x${'1c'.repeat(32)}`], result: false }],
@@ -27,7 +27,8 @@ export const hardhat_dropTransaction = method({
 export const anvil_dropTransaction = method({
   name: 'anvil_dropTransaction',
   changesState: true,
-  summary: 'Takes a waiting transaction out of the pool; its hash, or null when there is none of this hash.',
+  summary:
+    'Removes a waiting transaction from the pool and returns its hash; null when there is none with this hash.',
   params: { transaction: TransactionHash },
   result: () => HashText.nullable(),
   examples: [{ params: [`0x${'1c'.repeat(32)}`], result: null }],
@@ -51,7 +52,7 @@ export const anvil_dropAllTransactions = method({
 export const anvil_removePoolTransactions = method({
   name: 'anvil_removePoolTransactions',
   changesState: true,
-  summary: 'Takes the waiting transactions of a sender out of the pool.',
+  summary: 'Removes the waiting transactions of a sender from the pool.',
   params: { address: Address },
   result: () => z.null(),
   examples: [{ params: [COW], result: null }],

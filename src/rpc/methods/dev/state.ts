@@ -45,7 +45,7 @@ const [, anvil_addBalance] = ADD_BALANCE
 const SET_CODE = order({
   name: 'setCode',
   aliases: ['evm_setAccountCode'],
-  summary: 'Puts code at an address; no bytes take it away.',
+  summary: 'Sets the code of an address; empty bytes remove it.',
   params: { address: Address, code: Data },
   example: [COW, '0x'],
   run: ({ address, code }, { engine }) => edit(engine, { address, code }),

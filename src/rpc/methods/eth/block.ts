@@ -183,7 +183,7 @@ export const eth_getUncleByBlockNumberAndIndex = method({
 
 export const eth_getBlocksByNumber = method({
   name: 'eth_getBlocksByNumber',
-  summary: 'All blocks that the node knows at a height, those beside the canonical chain too.',
+  summary: 'All blocks that the node knows at a height, on the canonical chain or not.',
   params: { height: Height },
   result: () =>
     z.array(z.strictObject({ hash: HashText, totalDifficulty: QuantityText, inMainChain: z.boolean() })),

@@ -67,7 +67,7 @@ export const eth_accounts = method({
 export const eth_requestAccounts = method({
   name: 'eth_requestAccounts',
   answeredBy: 'leader',
-  summary: 'Accounts that the node signs for, as wallets answer it (EIP-1102): nobody is asked.',
+  summary: 'Accounts that the node signs for, as wallets answer it (EIP-1102), without asking a user.',
   params: {},
   result: () => z.array(AddressText),
   examples: [{ params: [], result: LOCAL_ACCOUNTS }],
@@ -86,7 +86,7 @@ export const eth_networkId = method({
 export const eth_coinbase = method({
   name: 'eth_coinbase',
   answeredBy: 'leader',
-  summary: 'Who is rewarded for blocks mined here.',
+  summary: 'The address that receives the rewards of blocks mined by this node.',
   params: {},
   result: () => AddressText,
   examples: [{ params: [], result: '0xec4ddeb4380ad69b3e509baad9f158cdf4e4681d' }],

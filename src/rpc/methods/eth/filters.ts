@@ -42,7 +42,8 @@ const FilterId: Parameter<string> = scalar({
 export const eth_newFilter = method({
   name: 'eth_newFilter',
   answeredBy: 'self',
-  summary: 'Makes a filter on logs; one that begins in the past begins filled with what matched until now.',
+  summary:
+    'Makes a filter on logs. One that begins at an earlier block already holds the logs that have matched since then.',
   params: { filter: FilterObject },
   result: () => FilterIdText,
   errors: ['log-limit', 'too-many'],
@@ -92,7 +93,7 @@ export const eth_getFilterChanges = method({
   name: 'eth_getFilterChanges',
   answeredBy: 'owner',
   summary:
-    'What came to a filter since the last call; logs whose block left the chain come again, as removed.',
+    'The new entries of a filter since the last call; logs whose block has left the chain are returned again, as removed.',
   params: { id: FilterId },
   result: () => EntriesArray,
   errors: ['filter-not-found'],
@@ -107,7 +108,8 @@ export const eth_getFilterLogs = method({
   name: 'eth_getFilterLogs',
   answeredBy: 'owner',
   heavy: true,
-  summary: 'All that a filter holds: of one on logs all that match now, of the others the latest entries.',
+  summary:
+    'The entries of a filter: of one on logs all logs that match now, of the others the latest entries.',
   params: { id: FilterId },
   result: () => EntriesArray,
   errors: ['filter-not-found', 'log-limit', 'too-many'],
@@ -119,7 +121,7 @@ export const eth_getFilterLogs = method({
 export const eth_uninstallFilter = method({
   name: 'eth_uninstallFilter',
   answeredBy: 'owner',
-  summary: 'Gives a filter up; false when there is none of this id.',
+  summary: 'Removes a filter; false when there is none with this id.',
   params: { id: orNull(FilterId, '') },
   result: () => z.boolean(),
   examples: [{ params: ['0x1'], result: false }],

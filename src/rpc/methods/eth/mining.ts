@@ -13,7 +13,7 @@ export const eth_getWork = method({
   name: 'eth_getWork',
   answeredBy: 'leader',
   summary:
-    'Work on the head: hash for merged mining, a seed that this chain does not have (zero), and the target.',
+    'Work on top of the head: the hash for merged mining, the seed hash, which is zero on this chain, and the target.',
   params: {},
   result: () => z.tuple([HashText, HashText, HashText]),
   examples: [

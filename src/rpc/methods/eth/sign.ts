@@ -35,7 +35,7 @@ export const eth_signTransaction = method({
   answeredBy: 'leader',
   needsWallet: true,
   summary:
-    'Signs a transaction with an unlocked account and gives its bytes, ready for eth_sendRawTransaction.',
+    'Signs a transaction with an unlocked account and returns its bytes, ready for eth_sendRawTransaction.',
   params: { transaction: CallObject },
   result: () => DataText,
   examples: [

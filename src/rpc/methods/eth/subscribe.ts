@@ -17,7 +17,7 @@ export const eth_subscribe = method({
   notifies: true,
   hosted: true,
   summary:
-    'Notifies of new headers, matching logs, pending transactions, or synchronisation, until it is ended. `chain` notifies of each change of the canonical chain, reverts included: `{ number, hash, ancestor, removed, added }`. `console` notifies of what transactions wrote to the console and why they failed, and without keys of simulated calls too, whose hash is null: `{ transactionHash, console, failure }`.',
+    'Subscribes to new headers, matching logs, pending transactions or the progress of synchronisation. `chain` notifies of each change of the canonical chain, reverts included: `{ number, hash, ancestor, removed, added }`. `console` notifies of what transactions wrote to the console and why they failed; on a node without API keys also of simulated calls, whose hash is null: `{ transactionHash, console, failure }`.',
   params: { type: SubscriptionName, filter: optional(SubscriptionFilter, null) },
   result: () => SubscriptionIdText,
   errors: ['too-many'],
@@ -36,7 +36,7 @@ export const eth_unsubscribe = method({
   name: 'eth_unsubscribe',
   notifies: true,
   hosted: true,
-  summary: 'Ends a subscription of this connection; false when it has none of this id.',
+  summary: 'Ends a subscription of this connection; false when it has none with this id.',
   params: { id: SubscriptionId },
   result: () => z.boolean(),
   examples: [{ params: ['0x1'], result: false }],

@@ -127,7 +127,8 @@ export const eth_getRawTransactionByBlockNumberAndIndex = method({
 export const eth_getTransactionReceipt = method({
   name: 'eth_getTransactionReceipt',
   hosted: true,
-  summary: 'What a mined transaction did; null while it is pending, unknown, or beside the canonical chain.',
+  summary:
+    'The receipt of a mined transaction; null when it is pending, unknown or not on the canonical chain.',
   params: { transactionHash: TransactionHash },
   result: () => ReceiptObject.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
