@@ -4,7 +4,7 @@ import { type CallFigures, CallMeter } from './call-meter.ts'
 import type { MethodNames } from './method-names.ts'
 import type { Session } from './session.ts'
 
-/** The listeners of a dispatcher; without any, no time is taken. */
+/** The listeners of a dispatcher; calls are timed only while there are any. */
 export class CallListeners {
   readonly #listeners = new Set<OnCall>()
   readonly #methods: readonly MethodNames[]

@@ -6,7 +6,7 @@ import { type MethodNames, namesOf } from './method-names.ts'
 /** Upper bounds of the classes of duration, seconds; the last class has none. */
 export const DURATION_BOUNDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10] as const
 
-/** The method of all calls of what does not exist or is not open: callers may send any number of names. */
+/** Stands for every name that is no open method: callers may send any number of them. */
 const UNKNOWN = 'unknown'
 
 /** The calls of one method by the holder of one key. */

@@ -132,7 +132,7 @@ export class CallRunner {
   #start(running: Running, method: AnyMethod, deadline: number): unknown {
     const work = this.#parts.route?.(method, running, deadline) ?? this.#call(running, method, deadline)
     running.work = work
-    // The answer to a change is what it did: its deadline ends its wait for its place, and nothing else.
+    // A change is answered by what it did: its deadline limits the wait for its place only.
     if (method.changesState || !(work instanceof Promise)) return work
     return within(work, deadline, this.#upstreamDelay)
   }

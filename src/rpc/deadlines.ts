@@ -8,8 +8,8 @@ import { namesOf, namespaceOf } from './method-names.ts'
 import type { RpcOptions } from './rpc-options.ts'
 
 /**
- * Until when a call that starts now may run, milliseconds since 1970; 0 is no limit. `request` is until when the whole
- * request may: a call with a longer limit of its own moves that by the difference.
+ * The deadline of a call that starts now, milliseconds since 1970; 0 is no limit. `request` is the deadline of the whole
+ * request, which a call with a longer limit of its own extends by the difference.
  */
 export type DeadlineOf = (method: AnyMethod, request: number) => number
 
@@ -57,8 +57,8 @@ export function timeLeft({ deadline }: Pick<Context, 'deadline'>): number {
 }
 
 /**
- * Settles as `work`, or fails when the deadline (ms since 1970; 0 is none) passes first: by the reason that `lateBy` has,
- * or else as the reference node does. The work itself continues.
+ * Settles as `work`, or fails when the deadline (ms since 1970; 0 is none) passes first: with the error of
+ * `lateBy`, or else with that of the reference node. The work itself continues.
  */
 export function within(
   work: Promise<unknown>,

@@ -38,12 +38,12 @@ export interface Dispatcher {
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
-  /** The same, at once where the method answers at once; a long reply in pieces of ASCII, to be sent one after another. */
+  /** The same, without a promise where the method returns none; a long reply in pieces of ASCII, to be sent in order. */
   dispatchPieces(text: string, session: Session): MaybePromise<string | RawJson | undefined>
   /**
-   * Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. A signal that aborts
-   * ends a call that changes something as a caller does that goes; `deadline` (ms since 1970, 0 is none) takes the place
-   * of the usual time of a request.
+   * Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. `signal` ends
+   * a call that changes something, as the disconnection of its caller does; `deadline` (ms since 1970, 0 is none)
+   * replaces the usual time limit of a request.
    */
   request(
     name: string,
@@ -68,7 +68,7 @@ export interface DispatcherParts {
   readonly random: RandomBytes
   /** Receives each call, answered or refused. */
   readonly onCall?: OnCall | undefined
-  /** Of another dispatcher, with which this one shares its limits of concurrent work; one of its own unless given. */
+  /** The limits of concurrent work that this dispatcher shares with another one; its own unless given. */
   readonly load?: Load | undefined
   /** Has other nodes of a cluster answer calls; absent in a node of its own. */
   readonly route?: Route | undefined
@@ -86,7 +86,7 @@ export function createDispatcher(parts: DispatcherParts): Dispatcher {
 const isBatch = (message: unknown): message is readonly unknown[] =>
   Array.isArray(message) && message.length > 0
 
-/** Tells a transport of a reply that refuses a call since the node is busy. */
+/** Tells the transport when a reply refuses its call because the node is busy. */
 function noteOverload(reply: Reply | undefined, session: Session): Reply | undefined {
   if (reply !== undefined && 'error' in reply && reply.error.code === ERROR_CODES.overloaded) {
     session.shed?.(RETRY_SECONDS)

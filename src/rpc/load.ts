@@ -21,9 +21,9 @@ export interface Place {
   /** Resolves when the call may start; absent when it may at once. */
   readonly ready?: Promise<void>
   /**
-   * Lets others have the place while the call waits for something outside of the node. Returns what is to be called when
-   * the call continues: it takes a place at once, even beyond the limit, since others may wait for what it computes. The
-   * call counts among those that wait meanwhile; it keeps its place where no more may wait.
+   * Gives the place up while the call waits for something outside of the node; the returned function takes one again, at
+   * once and even beyond the limit, since others may wait for what the call computes. Until then it counts as waiting;
+   * where no more may wait, it keeps its place.
    */
   pause(): () => void
   /** Releases the place, whether the call ran or was given up; to be called once. */

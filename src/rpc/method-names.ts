@@ -24,8 +24,8 @@ export function namesOf({ name, aliases }: MethodNames): readonly string[] {
 /**
  * Which node of a cluster answers a call: `each` the one that is asked, unless the call names the pending block, which only
  * the leader knows; `leader` always the leader; `owner` the node that holds the filter; `self` always the one that is
- * asked; `holder` the one that is asked where it leads, since the call or its answer has keys or passphrases in it, which
- * never go from one node to another.
+ * asked; `holder` the one that is asked, and only while it leads: the call or its answer has keys or passphrases in it,
+ * which are never passed from one node to another.
  */
 export type Answerer = 'each' | 'leader' | 'owner' | 'self' | 'holder'
 
@@ -64,7 +64,7 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   miner: { guarded: true, answeredBy: 'leader' },
 }
 
-/** What a key's list has to name one of for it to open this method; empty where it need not be named. */
+/** The names of which a key's list has to contain one to open this method; empty where it need not name it. */
 export function guardsOf(method: MethodNames): readonly string[] {
   const names = namesOf(method)
   if (method.isGuarded === true) return names

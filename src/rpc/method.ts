@@ -25,13 +25,13 @@ export type Arguments<P extends NamedParameters> = {
   readonly [K in keyof P]: P[K] extends Parameter<infer T> ? T : never
 }
 
-/** A call that holds on a fresh local chain (`--chain regtest`, nothing mined yet), wire values. */
+/** A call and its result on a fresh local chain (`--chain regtest`, nothing mined yet), wire values. */
 export interface Example {
-  /** Calls before it, without which there is nothing to ask. */
+  /** Calls to make before it. */
   readonly after?: readonly { readonly method: string; readonly params: readonly unknown[] }[]
   readonly params: readonly unknown[]
   readonly result: unknown
-  /** The answer is another one each time, or on each machine: this is one of them, and only its form holds. */
+  /** The result differs each time or on each machine: this is one of them, of which only the form holds. */
   readonly varies?: true
 }
 
@@ -65,7 +65,7 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly aliases?: readonly string[]
   /** One sentence, for the OpenRPC document and docs/methods/README.md. */
   readonly summary: string
-  /** Its cost is up to the caller, so only so many run at once: simulations, for example. Absent: as its namespace. */
+  /** Its cost is up to the caller, so only so many run at once: simulations, for example. As its namespace unless given. */
   readonly heavy?: true
   /** It waits for requests to the upstream of a fork, which have limits of their own: the default time limit does not apply. */
   readonly waitsForUpstream?: true
@@ -79,7 +79,7 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly isForEveryKey?: true
   /** It is refused where the local wallet is disabled. */
   readonly needsWallet?: true
-  /** Its caller is notified later: where a session cannot be, the method is not found. */
+  /** It notifies its caller later: a session that cannot be notified does not find it. */
   readonly notifies?: true
   /** The hosted profile opens it (docs/internals/rpc-reference.md#10-hosted-profile). */
   readonly hosted?: true

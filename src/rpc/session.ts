@@ -20,7 +20,7 @@ export interface Session extends CallOrigin {
   charge?(calls: number): Promise<NodeError | undefined>
   /** Called when a message is refused as a whole since the node is busy; absent where the reply is enough. */
   shed?(retrySeconds: number): void
-  /** Has the caller gone, so that nobody receives an answer? Absent where that cannot be. */
+  /** Has the caller disconnected, so that no one receives the answer? Absent where that cannot happen. */
   isGone?(): boolean
   /** Sends a message that answers no request; absent where the transport cannot. */
   notify?(notification: Notification): void

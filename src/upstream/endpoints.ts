@@ -1,4 +1,4 @@
-/** The URLs of an upstream: which one to ask next, and how long one that failed is left alone. */
+/** The URLs of an upstream: which one to ask next, and how long one that failed is not asked. */
 import type { RemoteDeps } from './environment.ts'
 import { originOf } from './sender.ts'
 
@@ -21,7 +21,7 @@ export interface Endpoint {
   lastStatus: number | undefined
   /** Did it refuse for too many requests? */
   isLimited: boolean
-  /** Did it say itself for how long it is to be left alone? */
+  /** Did it name the length of its pause itself? */
   isPauseNamed: boolean
 }
 
@@ -71,7 +71,7 @@ export class Endpoints {
     if (!endpoint.isPauseNamed) endpoint.notBefore = 0
   }
 
-  /** It is left alone for a time that doubles with each failure, half of it by chance; or as long as it asked for. */
+  /** It is not asked for a time that doubles with each failure, half of it random, or for as long as it named. */
   failed(endpoint: Endpoint, { why, status, limit }: EndpointFailure): void {
     const asked = limit?.retryAfterMs
     endpoint.lastFailure = why

@@ -9,7 +9,7 @@ export interface RemoteClock {
   deadline(milliseconds: number, run: () => void): () => void
 }
 
-/** What is not of the fork itself. */
+/** What the client of an upstream needs of its process. */
 export interface RemoteDeps {
   readonly clock: RemoteClock
   /** From 0 to below 1. */
@@ -19,7 +19,7 @@ export interface RemoteDeps {
   readonly notice: (message: string) => void
 }
 
-/** The clock and the chance of this process. */
+/** The clock and the random numbers of this process. */
 export function systemDeps(notice: (message: string) => void): RemoteDeps {
   return {
     clock: {

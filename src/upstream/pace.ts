@@ -17,7 +17,7 @@ export class Pace {
   readonly #perSecond: number
   readonly #perDay: number
   readonly #clock: RemoteClock
-  /** When the calls that were let through until now are paid for, at the rate. */
+  /** When the calls let through so far would end if they kept to the rate. */
   #paidAt = 0
   readonly #counts = new Array<number>(SLOTS).fill(0)
   #slot: number

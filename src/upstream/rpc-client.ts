@@ -92,8 +92,8 @@ export class RpcClient {
   }
 
   /**
-   * How long who holds others back should wait for an answer, milliseconds: 0 where each URL failed when it was asked last,
-   * or a request is open for longer than it should be.
+   * How long a caller that blocks others should wait for an answer, milliseconds: 0 where each URL failed when it was
+   * asked last, or a request has been open for too long.
    */
   waitLimit(): number {
     const [oldest] = this.#open

@@ -1,4 +1,4 @@
-/** Hides what the node sent to an upstream in secret, where the upstream's errors repeat it. */
+/** Hides the secrets that the node sent to an upstream where the upstream's errors repeat them. */
 import type { Target } from './sender.ts'
 
 const HIDDEN = '***'
@@ -31,7 +31,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Replaces the secrets in every text of a JSON value, not in bytes: those that a revert returned stay what they are. */
+/** Replaces the secrets in every text of a JSON value but not in hex bytes, so that the data of a revert stays as it is. */
 function masked(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string') {
     if (/^0x[0-9a-f]*$/i.test(value)) return value

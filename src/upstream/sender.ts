@@ -40,7 +40,7 @@ export interface RequestBody {
   readonly ids: readonly number[]
 }
 
-/** Sends messages. Redirects are not followed: a key goes to the address that it is for, and no further. */
+/** Sends messages. Redirects are not followed, so that a key reaches only the address that it is for. */
 export interface Sender {
   /** Sends a message and reads the whole answer within the target's time. Never throws; `signal` ends it early. */
   post(target: Target, body: RequestBody, clock: RemoteClock, signal: AbortSignal): Promise<Outcome>

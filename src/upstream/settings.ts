@@ -21,7 +21,7 @@ export interface RemoteSettings {
   readonly headerOrigins: readonly string[]
   /** Time of one request, its repetitions included, while the fork is opened, milliseconds. */
   readonly timeoutMs: number
-  /** The same once it is open, where somebody waits for an answer that has less time; at most `timeoutMs`. */
+  /** The same once it is open, when a caller with less time waits for the answer; at most `timeoutMs`. */
   readonly answerMs?: number
   /** How often a request is repeated before it fails. */
   readonly retries: number

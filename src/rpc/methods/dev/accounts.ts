@@ -33,7 +33,7 @@ export const hardhat_stopImpersonatingAccount = method({
 export const anvil_stopImpersonatingAccount = method({
   name: 'anvil_stopImpersonatingAccount',
   changesState: true,
-  summary: "Takes that back. Anvil's form: answers null.",
+  summary: "Stops impersonating an address. Anvil's form: answers null.",
   params: { address: Address },
   result: () => z.null(),
   examples: [{ params: [EXAMPLE], result: null }],
