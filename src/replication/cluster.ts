@@ -24,7 +24,7 @@ import { createForwarding, type Forwarding } from './forwarding.ts'
 import { LEASE_MS } from './lease.ts'
 import { type Link, type LinkOptions, openLink } from './link.ts'
 import { type Log, openLog } from './log.ts'
-import { type Member, startMember, tryAgain } from './member.ts'
+import { Member, tryAgain } from './member.ts'
 import { createReading } from './messages.ts'
 import type { AnswerCall, ClusterHealth, RoleOption } from './model.ts'
 import { type Names, namesOf } from './names.ts'
@@ -230,7 +230,7 @@ class ClusterJoining implements Joining {
     try {
       const member = await this.#startMember(engine, await this.#agree(engine))
       this.#member = member
-      this.store.replicateBy(member.replicate)
+      this.store.replicateBy((changes, write) => member.replicate(changes, write))
       const cluster = this.#connect(member, engine, answer)
       try {
         await untilReady(options, member, (await this.#opened.log.bounds()).last)
@@ -288,7 +288,7 @@ class ClusterJoining implements Joining {
         return this.#member.betweenRecords(step)
       },
     })
-    return startMember({
+    return Member.start({
       id: this.id,
       role: options.role,
       log,
@@ -320,7 +320,7 @@ class ClusterJoining implements Joining {
       get sequence() {
         return member.sequence
       },
-      reached: member.reached,
+      reached: (sequence, milliseconds) => member.reached(sequence, milliseconds),
       call: forwarding.call,
       health() {
         const { role, term, elections } = member

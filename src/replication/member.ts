@@ -12,7 +12,7 @@ import type { Bucket } from './jetstream.ts'
 import { Lease } from './lease.ts'
 import { AppendError, type Log } from './log.ts'
 import type { Role, RoleOption } from './model.ts'
-import { createReader } from './reader.ts'
+import { Reader } from './reader.ts'
 import type { LogRecord } from './record.ts'
 
 interface Parts {
@@ -34,37 +34,6 @@ interface Parts {
   readonly compact: () => void
   /** Makes room in a full log, which the node has read to its end. */
   readonly makeRoom: () => Promise<void>
-}
-
-/** A node in its cluster. */
-export interface Member {
-  readonly role: Role
-  readonly term: number
-  /** Id of the node that leads in this term; `undefined` before the first. */
-  readonly leader: string | undefined
-  /** Sequence of the last message of the log that this node has dealt with. */
-  readonly sequence: number
-  /** Does what is appended to the log arrive here soon? */
-  readonly isCurrent: boolean
-  /** `performance.now()` until which no other node can lead; 0 on a follower. */
-  readonly leadsUntil: number
-  readonly elections: number
-  /** What last kept this node from leading, other than another leader. */
-  readonly obstacle: unknown
-  /** Throws `overloaded` unless this node leads. */
-  requireLeader(): void
-  /** Notes that a node leads in a term: a record of the term may have been before what this node read. */
-  noteLeader(node: string, inTerm: number): void
-  /** Appends changes, then runs `write` with the write of the new position. Throws `overloaded`; then nothing is written. */
-  replicate(changes: readonly Change[], write: (position: Write) => Promise<void>): Promise<void>
-  /** Resolves to true once the node has dealt with a message, to false after so many milliseconds. */
-  reached(sequence: number, milliseconds: number): Promise<boolean>
-  /** Aborts when a node begins another term than the present one: the leader of the present one answers no more. */
-  termSignal(): AbortSignal
-  /** Runs a step while no record is written, with the position that the tables are at. Throws `overloaded` on a follower. */
-  betweenRecords<T>(step: (position: { sequence: number; term: number }) => Promise<T>): Promise<T>
-  /** Lets the running command end, gives up the lease and stops reading. */
-  leave(): Promise<void>
 }
 
 /** Transactions that became runnable after the last record are sent after this time without another, milliseconds. */
@@ -102,239 +71,304 @@ function refusalOf(error: unknown): unknown {
   return tryAgain(`${reasons[error.failure]}: the change was not made`)
 }
 
-/** Begins to follow the log, and to try for the lease unless the node only follows. */
-export async function startMember(parts: Parts): Promise<Member> {
-  const { id, log, local, position, cluster, engine, logger } = parts
-  const stored = position.get()
-  let role: Role = 'follower'
-  let term = stored?.term ?? 0
-  let leader: string | undefined
-  let elections = 0
-  let obstacle: unknown
-  let isLeaving = false
+/** A node in its cluster. */
+export class Member {
+  readonly #parts: Parts
+  readonly #reader: Reader
+  readonly #transitions = createSerialQueue()
+  readonly #records = createSerialQueue()
+  readonly #stopListening: () => void
+  #role: Role = 'follower'
+  #term: number
+  #leader: string | undefined
+  #elections = 0
+  #obstacle: unknown
+  #isLeaving = false
   /** Is an attempt to lead in the queue? */
-  let isTrying = false
+  #isTrying = false
   /** Is a step down in the queue? Until it is done the node may not lead again. */
-  let isSteppingDown = false
+  #isSteppingDown = false
   /** Did the log refuse the last record for want of room? */
-  let isFull = false
-  let lease: Lease | undefined
-  let ofTerm = new AbortController()
-  const pooled: Transaction[] = []
-  const transitions = createSerialQueue()
-  const records = createSerialQueue()
+  #isFull = false
+  #lease: Lease | undefined
+  #ofTerm = new AbortController()
+  /** Transactions that became runnable since the last record. */
+  readonly #pooled: Transaction[] = []
+  #feeding: NodeJS.Timeout | undefined
 
-  function beginTerm(next: number, by: string | undefined): void {
-    leader = by
-    if (next === term) return
-    term = next
-    ofTerm.abort()
-    ofTerm = new AbortController()
+  private constructor(parts: Parts) {
+    this.#parts = parts
+    const stored = parts.position.get()
+    this.#term = stored?.term ?? 0
+    this.#reader = new Reader({
+      log: parts.log,
+      applied: stored?.sequence ?? 0,
+      enqueue: this.#transitions.enqueue,
+      logger: parts.logger,
+      apply: (record, sequence) => this.#apply(record, sequence),
+      loadSnapshot: () => this.#loadSnapshot(),
+    })
+    this.#stopListening = parts.engine.events.on('pool', ({ added }) => this.#feed(added))
   }
 
-  const reader = createReader({
-    log,
-    applied: stored?.sequence ?? 0,
-    enqueue: transitions.enqueue,
-    logger,
-    async apply({ changes, pooled, ...record }, sequence) {
-      const next = position.put({ cluster, sequence, term: record.term })
-      await engine.replica.apply(changes, pooled, () => local.batch([...changes, next]))
-      beginTerm(record.term, record.leader)
-    },
-    async loadSnapshot() {
-      let applied = 0
-      await engine.replica.replaceTables(async () => {
-        const loaded = await parts.loadSnapshot()
-        applied = loaded.sequence
-        if (loaded.term !== term) beginTerm(loaded.term, undefined)
-      })
-      return applied
-    },
-  })
+  /** Begins to follow the log, and to try for the lease unless the node only follows. */
+  static async start(parts: Parts): Promise<Member> {
+    const member = new Member(parts)
+    await member.#reader.start()
+    if (parts.role !== 'follower') member.#wantLease()
+    return member
+  }
 
-  const holdsLease = () => lease !== undefined && performance.now() < lease.heldUntil
+  get role(): Role {
+    return this.#role
+  }
+
+  get term(): number {
+    return this.#term
+  }
+
+  /** Id of the node that leads in this term; `undefined` before the first. */
+  get leader(): string | undefined {
+    return this.#leader
+  }
+
+  /** Sequence of the last message of the log that this node has dealt with. */
+  get sequence(): number {
+    return this.#reader.sequence
+  }
+
+  /** Does what is appended to the log arrive here soon? */
+  get isCurrent(): boolean {
+    return this.#role === 'leader' || this.#reader.isLive
+  }
+
+  /** `performance.now()` until which no other node can lead; 0 on a follower. */
+  get leadsUntil(): number {
+    return this.#role === 'leader' ? (this.#lease?.heldUntil ?? 0) : 0
+  }
+
+  get elections(): number {
+    return this.#elections
+  }
+
+  /** What last kept this node from leading, other than another leader. */
+  get obstacle(): unknown {
+    return this.#obstacle
+  }
+
+  /** Throws `overloaded` unless this node leads. */
+  requireLeader(): void {
+    if (this.#isLeaving) throw tryAgain('This node leaves the cluster')
+    if (this.#role !== 'leader') throw tryAgain('This node does not lead the cluster')
+  }
+
+  /** Notes that a node leads in a term: a record of the term may have been before what this node read. */
+  noteLeader(node: string, inTerm: number): void {
+    if (this.#role === 'follower' && inTerm >= this.#term) this.#leader = node
+  }
+
+  /** Appends changes, then runs `write` with the write of the new position. Throws `overloaded`; then nothing is written. */
+  async replicate(changes: readonly Change[], write: (position: Write) => Promise<void>): Promise<void> {
+    await this.#append(changes, write)
+    this.#parts.compact()
+  }
+
+  /** Resolves to true once the node has dealt with a message, to false after so many milliseconds. */
+  reached(sequence: number, milliseconds: number): Promise<boolean> {
+    return this.#reader.reached(sequence, milliseconds)
+  }
+
+  /** Aborts when a node begins another term than the present one: the leader of the present one answers no more. */
+  termSignal(): AbortSignal {
+    return this.#ofTerm.signal
+  }
+
+  /** Runs a step while no record is written, with the position that the tables are at. Throws `overloaded` on a follower. */
+  betweenRecords<T>(step: (position: { sequence: number; term: number }) => Promise<T>): Promise<T> {
+    return this.#records.enqueue(async () => {
+      // A follower may have read a part of a record: its tables are not those of the last message.
+      if (!this.#reader.isAtRest) throw tryAgain('This node follows the leader of the cluster')
+      return step({ sequence: this.#reader.sequence, term: this.#term })
+    })
+  }
+
+  /** Lets the running command end, gives up the lease and stops reading. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true
+    this.#reader.end()
+    clearTimeout(this.#feeding)
+    this.#stopListening()
+    if (this.#role === 'leader') await this.#parts.engine.replica.follow()
+    await this.#records.idle()
+    this.#role = 'follower'
+    await this.#lease?.stop()
+    await this.#transitions.idle()
+    await this.#reader.stop()
+  }
+
+  #wantLease(): void {
+    const { presence, id, local } = this.#parts
+    this.#lease = new Lease({
+      bucket: presence,
+      node: id,
+      obstacle: () => local.failure,
+      onHeld: () => this.#tryToLead(),
+      onLost: () => this.#stepDown(),
+      onFailed: (reason) => {
+        this.#obstacle = reason
+      },
+    })
+  }
+
+  #beginTerm(next: number, by: string | undefined): void {
+    this.#leader = by
+    if (next === this.#term) return
+    this.#term = next
+    this.#ofTerm.abort()
+    this.#ofTerm = new AbortController()
+  }
+
+  async #apply({ changes, pooled, term, leader }: LogRecord, sequence: number): Promise<void> {
+    const { position, cluster, engine, local } = this.#parts
+    const next = position.put({ cluster, sequence, term })
+    await engine.replica.apply(changes, pooled, () => local.batch([...changes, next]))
+    this.#beginTerm(term, leader)
+  }
+
+  async #loadSnapshot(): Promise<number> {
+    let applied = 0
+    await this.#parts.engine.replica.replaceTables(async () => {
+      const loaded = await this.#parts.loadSnapshot()
+      applied = loaded.sequence
+      if (loaded.term !== this.#term) this.#beginTerm(loaded.term, undefined)
+    })
+    return applied
+  }
+
+  #holdsLease(): boolean {
+    return this.#lease !== undefined && performance.now() < this.#lease.heldUntil
+  }
 
   /** Takes over behind the steps that are in the queue, of which one may be the same. */
-  function tryToLead(): void {
-    if (isTrying) return
-    isTrying = true
-    void transitions.enqueue(() => {
-      isTrying = false
-      return takeOver()
+  #tryToLead(): void {
+    if (this.#isTrying) return
+    this.#isTrying = true
+    void this.#transitions.enqueue(() => {
+      this.#isTrying = false
+      return this.#takeOver()
     })
   }
 
   /** Reads the log to its end and begins a term. */
-  async function takeOver(): Promise<void> {
-    while (role !== 'leader' && !isSteppingDown && holdsLease() && !isLeaving) {
+  async #takeOver(): Promise<void> {
+    while (this.#role !== 'leader' && !this.#isSteppingDown && this.#holdsLease() && !this.#isLeaving) {
       try {
+        const { local, log } = this.#parts
         if (local.failure !== undefined) throw local.failure
         const { last } = await log.bounds()
-        if (!(await reader.reached(last, 1_000))) {
+        if (!(await this.#reader.reached(last, 1_000))) {
           // What keeps the reader from it, such as a snapshot to be loaded, is a step of the same queue.
-          tryToLead()
+          this.#tryToLead()
           return
         }
-        await reader.stop()
-        if (isFull) {
-          await parts.makeRoom()
-          isFull = false
-        }
-        const wasLeader = leader === id
-        const first: LogRecord = { term: term + 1, leader: id, pooled: [], changes: [] }
-        const sequence = await log.append(first, reader.sequence)
-        await local.batch([position.put({ cluster, sequence, term: first.term })])
-        beginTerm(first.term, id)
-        reader.appended(sequence)
-        role = 'leader'
-        elections++
-        await engine.replica.lead(wasLeader)
-        logger.info('this node leads the cluster', { term })
-        parts.compact()
+        await this.#reader.stop()
+        await this.#lead()
       } catch (error) {
-        role = 'follower'
-        obstacle = error
-        isFull ||= error instanceof AppendError && error.failure === 'full'
-        logger.debug('this node could not begin to lead', { error })
-        if (!reader.isReading) await reader.restart()
+        this.#role = 'follower'
+        this.#obstacle = error
+        this.#isFull ||= isOutOfRoom(error)
+        this.#parts.logger.debug('this node could not begin to lead', { error })
+        if (!this.#reader.isReading) await this.#reader.restart()
         await pause(RETRY_MS)
       }
     }
   }
 
+  /** Begins a term with a record of its own. */
+  async #lead(): Promise<void> {
+    const { id, log, local, position, cluster, engine, logger } = this.#parts
+    if (this.#isFull) {
+      await this.#parts.makeRoom()
+      this.#isFull = false
+    }
+    const wasLeader = this.#leader === id
+    const first: LogRecord = { term: this.#term + 1, leader: id, pooled: [], changes: [] }
+    const sequence = await log.append(first, this.#reader.sequence)
+    await local.batch([position.put({ cluster, sequence, term: first.term })])
+    this.#beginTerm(first.term, id)
+    this.#reader.appended(sequence)
+    this.#role = 'leader'
+    this.#elections++
+    await engine.replica.lead(wasLeader)
+    logger.info('this node leads the cluster', { term: this.#term })
+    this.#parts.compact()
+  }
+
   /** Drops what only a leader has; a database that is being opened again refuses to be read for a while. */
-  async function followReplica(): Promise<void> {
-    while (!isLeaving) {
+  async #followReplica(): Promise<void> {
+    while (!this.#isLeaving) {
       try {
-        return await engine.replica.follow()
+        return await this.#parts.engine.replica.follow()
       } catch (error) {
-        logger.debug('this node cannot read its database', { error })
+        this.#parts.logger.debug('this node cannot read its database', { error })
         await pause(RETRY_MS)
       }
     }
   }
 
   /** Follows from now on; leads again as soon as it may. */
-  function stepDown(): void {
-    if (role !== 'leader') return
-    role = 'follower'
-    isSteppingDown = true
-    pooled.length = 0
-    void transitions.enqueue(async () => {
-      isSteppingDown = false
+  #stepDown(): void {
+    if (this.#role !== 'leader') return
+    this.#role = 'follower'
+    this.#isSteppingDown = true
+    this.#pooled.length = 0
+    void this.#transitions.enqueue(async () => {
+      this.#isSteppingDown = false
       // A record on its way may be in the log: reading begins behind it, or its changes would come after newer ones.
-      await records.idle()
-      await followReplica()
-      await reader.restart()
-      logger.info('this node follows the leader of the cluster', { term })
-      tryToLead()
+      await this.#records.idle()
+      await this.#followReplica()
+      await this.#reader.restart()
+      this.#parts.logger.info('this node follows the leader of the cluster', { term: this.#term })
+      this.#tryToLead()
     })
   }
 
-  function requireLeader(): void {
-    if (isLeaving) throw tryAgain('This node leaves the cluster')
-    if (role !== 'leader') throw tryAgain('This node does not lead the cluster')
-  }
-
   /** One record at a time. */
-  function append(changes: readonly Change[], write: (position: Write) => Promise<void>): Promise<void> {
-    return records.enqueue(async () => {
-      requireLeader()
+  #append(changes: readonly Change[], write: (position: Write) => Promise<void>): Promise<void> {
+    const { id, log, local, position, cluster, logger } = this.#parts
+    return this.#records.enqueue(async () => {
+      this.requireLeader()
       try {
         // What this node cannot write, it does not put into the log either.
         if (local.failure !== undefined) throw local.failure
-        const record = { term, leader: id, pooled: pooled.splice(0), changes: changes.filter(isShared) }
-        const sequence = await log.append(record, reader.sequence)
-        await write(position.put({ cluster, sequence, term })).catch((error) => {
+        const term = this.#term
+        const record = { term, leader: id, pooled: this.#pooled.splice(0), changes: changes.filter(isShared) }
+        const sequence = await log.append(record, this.#reader.sequence)
+        await write(position.put({ cluster, sequence, term: this.#term })).catch((error) => {
           throw unwritten(error)
         })
-        reader.appended(sequence)
+        this.#reader.appended(sequence)
       } catch (error) {
         logger.warn('a record was not appended to the log of the cluster', { error })
-        isFull = error instanceof AppendError && error.failure === 'full'
-        stepDown()
+        this.#isFull = isOutOfRoom(error)
+        this.#stepDown()
         throw refusalOf(error)
       }
     })
   }
 
-  let feeding: NodeJS.Timeout | undefined
-  const stopListening = engine.events.on('pool', ({ added }) => {
-    if (role !== 'leader') return
-    pooled.push(...added)
-    clearTimeout(feeding)
-    feeding = setTimeout(() => {
-      if (pooled.length > 0) append([], (next) => local.batch([next])).catch(() => {})
+  /** Sends transactions that became runnable, with the next record, or in one of their own where none follows soon. */
+  #feed(added: readonly Transaction[]): void {
+    if (this.#role !== 'leader') return
+    this.#pooled.push(...added)
+    clearTimeout(this.#feeding)
+    this.#feeding = setTimeout(() => {
+      if (this.#pooled.length === 0) return
+      this.#append([], (next) => this.#parts.local.batch([next])).catch(() => {})
     }, FEED_MS)
-  })
-
-  await reader.start()
-  if (parts.role !== 'follower') {
-    lease = new Lease({
-      bucket: parts.presence,
-      node: id,
-      obstacle: () => local.failure,
-      onHeld: tryToLead,
-      onLost: stepDown,
-      onFailed(reason) {
-        obstacle = reason
-      },
-    })
   }
+}
 
-  return {
-    get role() {
-      return role
-    },
-    get term() {
-      return term
-    },
-    get leader() {
-      return leader
-    },
-    get sequence() {
-      return reader.sequence
-    },
-    get isCurrent() {
-      return role === 'leader' || reader.isLive
-    },
-    get leadsUntil() {
-      return role === 'leader' ? (lease?.heldUntil ?? 0) : 0
-    },
-    get elections() {
-      return elections
-    },
-    get obstacle() {
-      return obstacle
-    },
-    requireLeader,
-    noteLeader(node, inTerm) {
-      if (role === 'follower' && inTerm >= term) leader = node
-    },
-    async replicate(changes, write) {
-      await append(changes, write)
-      parts.compact()
-    },
-    reached: reader.reached,
-    termSignal: () => ofTerm.signal,
-    betweenRecords: (step) =>
-      records.enqueue(async () => {
-        // A follower may have read a part of a record: its tables are not those of the last message.
-        if (!reader.isAtRest) throw tryAgain('This node follows the leader of the cluster')
-        return step({ sequence: reader.sequence, term })
-      }),
-    async leave() {
-      isLeaving = true
-      reader.end()
-      clearTimeout(feeding)
-      stopListening()
-      if (role === 'leader') await engine.replica.follow()
-      await records.idle()
-      role = 'follower'
-      await lease?.stop()
-      await transitions.idle()
-      await reader.stop()
-    },
-  }
+function isOutOfRoom(error: unknown): boolean {
+  return error instanceof AppendError && error.failure === 'full'
 }

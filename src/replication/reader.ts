@@ -20,32 +20,6 @@ interface Parts {
   readonly loadSnapshot: () => Promise<number>
 }
 
-/** The log as this node has dealt with it. */
-export interface Reader {
-  /** Sequence of the last message that this node has read or appended: what it answers is no newer. */
-  readonly sequence: number
-  readonly isReading: boolean
-  /** Has it stopped, so that the tables have every record up to `sequence`, and stay as they are? */
-  readonly isAtRest: boolean
-  /** Does what is appended to the log arrive here soon? */
-  readonly isLive: boolean
-  /** Reads what follows the last record in the tables. Throws when NATS does not answer. */
-  start(): Promise<void>
-  /** The same, tried until NATS answers. */
-  restart(): Promise<void>
-  /** Resolves when no record is being taken over any more. */
-  stop(): Promise<void>
-  /**
-   * Notes that the tables have what this node appended up to a sequence; what is in memory follows in the continuations of
-   * the batch's promise.
-   */
-  appended(sequence: number): void
-  /** Resolves to true once what the node answers is as new as a message, to false after so many milliseconds. */
-  reached(sequence: number, milliseconds: number): Promise<boolean>
-  /** Starts nothing any more; `stop` is still to be called. */
-  end(): void
-}
-
 /** Messages before the one that was read have been dropped. */
 class GapError extends Error {}
 
@@ -56,133 +30,160 @@ const WATCH_MS = 1_000
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 
-/** Makes a reader, which does not read yet. */
-export function createReader(parts: Parts): Reader {
-  const { log, enqueue, logger } = parts
+/** The log as this node has dealt with it. It does not read before `start`. */
+export class Reader {
+  readonly #parts: Parts
   /** Last message of the last record that is in the tables, last message of all, and the last that every answer has. */
-  let { applied } = parts
-  let tail = applied
-  let shown = applied
-  let reading: Reading | undefined
-  let isAtRest = true
-  let isEnded = false
-  const waiting = new Set<{ readonly sequence: number; readonly reached: () => void }>()
+  #applied: number
+  #tail: number
+  #shown: number
+  #reading: Reading | undefined
+  #isAtRest = true
+  #isEnded = false
+  readonly #waiting = new Set<{ readonly sequence: number; readonly reached: () => void }>()
+  readonly #watching: NodeJS.Timeout
 
-  function show(sequence: number): void {
-    shown = sequence
-    for (const waiter of waiting) if (waiter.sequence <= sequence) waiter.reached()
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#applied = parts.applied
+    this.#tail = parts.applied
+    this.#shown = parts.applied
+    this.#watching = setInterval(() => this.#watch(), WATCH_MS).unref()
   }
 
-  async function take(sequence: number, record: LogRecord | undefined): Promise<void> {
-    if (sequence !== tail + 1) throw new GapError()
-    tail = sequence
-    if (record !== undefined) {
-      await parts.apply(record, sequence)
-      applied = sequence
-    }
-    show(sequence)
+  /** Sequence of the last message that this node has read or appended: what it answers is no newer. */
+  get sequence(): number {
+    return this.#tail
   }
 
-  async function start(): Promise<void> {
-    if (isEnded) return
-    isAtRest = false
-    tail = applied
-    show(applied)
-    const started = await log.follow(applied + 1, take)
-    reading = started
+  get isReading(): boolean {
+    return this.#reading !== undefined
+  }
+
+  /** Has it stopped, so that the tables have every record up to `sequence`, and stay as they are? */
+  get isAtRest(): boolean {
+    return this.#isAtRest
+  }
+
+  /** Does what is appended to the log arrive here soon? */
+  get isLive(): boolean {
+    return this.#reading?.isLive === true
+  }
+
+  /** Reads what follows the last record in the tables. Throws when NATS does not answer. */
+  async start(): Promise<void> {
+    if (this.#isEnded) return
+    this.#isAtRest = false
+    this.#tail = this.#applied
+    this.#show(this.#applied)
+    const started = await this.#parts.log.follow(this.#applied + 1, (sequence, record) =>
+      this.#take(sequence, record),
+    )
+    this.#reading = started
     started.ended.then(
-      () => resume(started, undefined),
-      (error) => resume(started, error),
+      () => this.#resume(started, undefined),
+      (error) => this.#resume(started, error),
     )
   }
 
-  async function stop(): Promise<void> {
-    const stopped = reading
-    reading = undefined
-    await stopped?.stop()
-    isAtRest = true
+  /** The same, tried until NATS answers. */
+  restart(): Promise<void> {
+    return this.#retried(() => this.start())
   }
 
-  async function retried(step: () => Promise<void>): Promise<void> {
-    while (!isEnded) {
+  /** Resolves when no record is being taken over any more. */
+  async stop(): Promise<void> {
+    const stopped = this.#reading
+    this.#reading = undefined
+    await stopped?.stop()
+    this.#isAtRest = true
+  }
+
+  /**
+   * Notes that the tables have what this node appended up to a sequence; what is in memory follows in the continuations of
+   * the batch's promise.
+   */
+  appended(sequence: number): void {
+    this.#applied = sequence
+    this.#tail = sequence
+    setImmediate(() => this.#show(sequence))
+  }
+
+  /** Resolves to true once what the node answers is as new as a message, to false after so many milliseconds. */
+  reached(sequence: number, milliseconds: number): Promise<boolean> {
+    if (this.#shown >= sequence) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const settle = (isReached: boolean) => {
+        clearTimeout(timer)
+        this.#waiting.delete(waiter)
+        resolve(isReached)
+      }
+      const waiter = { sequence, reached: () => settle(true) }
+      const timer = setTimeout(() => settle(false), milliseconds)
+      this.#waiting.add(waiter)
+    })
+  }
+
+  /** Starts nothing any more; `stop` is still to be called. */
+  end(): void {
+    this.#isEnded = true
+    clearInterval(this.#watching)
+  }
+
+  #show(sequence: number): void {
+    this.#shown = sequence
+    for (const waiter of this.#waiting) if (waiter.sequence <= sequence) waiter.reached()
+  }
+
+  async #take(sequence: number, record: LogRecord | undefined): Promise<void> {
+    if (sequence !== this.#tail + 1) throw new GapError()
+    this.#tail = sequence
+    if (record !== undefined) {
+      await this.#parts.apply(record, sequence)
+      this.#applied = sequence
+    }
+    this.#show(sequence)
+  }
+
+  async #retried(step: () => Promise<void>): Promise<void> {
+    while (!this.#isEnded) {
       try {
         return await step()
       } catch (error) {
-        logger.debug('the cluster does not answer', { error })
+        this.#parts.logger.debug('the cluster does not answer', { error })
         await pause(RETRY_MS)
       }
     }
   }
 
-  async function bootstrap(): Promise<void> {
-    logger.info("the cluster's log has dropped what this node lacks: it loads a snapshot")
-    applied = await parts.loadSnapshot()
+  async #bootstrap(): Promise<void> {
+    this.#parts.logger.info("the cluster's log has dropped what this node lacks: it loads a snapshot")
+    this.#applied = await this.#parts.loadSnapshot()
   }
 
-  /** Reads on after reading has ended without a request. */
-  function resume(ended: Reading, error: unknown): void {
-    if (reading !== ended || isEnded) return
-    void enqueue(async () => {
-      if (reading !== ended) return
-      reading = undefined
-      if (error instanceof GapError) await retried(bootstrap)
+  /** Reads again after reading has ended without a request. */
+  #resume(ended: Reading, error: unknown): void {
+    if (this.#reading !== ended || this.#isEnded) return
+    void this.#parts.enqueue(async () => {
+      if (this.#reading !== ended) return
+      this.#reading = undefined
+      if (error instanceof GapError) await this.#retried(() => this.#bootstrap())
       else if (error !== undefined) {
-        logger.error('a record of the cluster cannot be taken over', { error })
+        this.#parts.logger.error('a record of the cluster cannot be taken over', { error })
         await pause(WATCH_MS)
       }
-      await retried(start)
+      await this.restart()
     })
   }
 
-  // The client's own attempts to continue after the end of a server take up to a minute.
-  const watching = setInterval(() => {
-    const stuck = reading
+  /** The client's own attempts to continue after the end of a server take up to a minute. */
+  #watch(): void {
+    const stuck = this.#reading
     if (stuck?.isStuck !== true) return
-    void enqueue(async () => {
-      if (reading !== stuck || !stuck.isStuck) return
-      await stop()
-      await retried(start)
+    void this.#parts.enqueue(async () => {
+      if (this.#reading !== stuck || !stuck.isStuck) return
+      await this.stop()
+      await this.restart()
     })
-  }, WATCH_MS)
-  watching.unref()
-
-  return {
-    get sequence() {
-      return tail
-    },
-    get isReading() {
-      return reading !== undefined
-    },
-    get isAtRest() {
-      return isAtRest
-    },
-    get isLive() {
-      return reading?.isLive === true
-    },
-    start,
-    restart: () => retried(start),
-    stop,
-    appended(sequence) {
-      applied = sequence
-      tail = sequence
-      setImmediate(show, sequence)
-    },
-    reached(sequence, milliseconds) {
-      if (shown >= sequence) return Promise.resolve(true)
-      return new Promise((resolve) => {
-        const settle = (isReached: boolean) => {
-          clearTimeout(timer)
-          waiting.delete(waiter)
-          resolve(isReached)
-        }
-        const waiter = { sequence, reached: () => settle(true) }
-        const timer = setTimeout(() => settle(false), milliseconds)
-        waiting.add(waiter)
-      })
-    },
-    end() {
-      isEnded = true
-      clearInterval(watching)
-    },
   }
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createSerialQueue } from '../../src/engine/serial-queue.ts'
 import { silentLogger } from '../../src/logger.ts'
 import type { Log, Reading } from '../../src/replication/log.ts'
-import { createReader } from '../../src/replication/reader.ts'
+import { Reader } from '../../src/replication/reader.ts'
 import type { LogRecord } from '../../src/replication/record.ts'
 
 const RECORD: LogRecord = { term: 1, leader: 'a', pooled: [], changes: [] }
@@ -28,7 +28,7 @@ function fakeLog() {
 
 function readerOf(log: Log, apply: () => Promise<void>) {
   const { enqueue } = createSerialQueue()
-  return createReader({ log, applied: 0, enqueue, logger: silentLogger, apply, loadSnapshot: async () => 0 })
+  return new Reader({ log, applied: 0, enqueue, logger: silentLogger, apply, loadSnapshot: async () => 0 })
 }
 
 it('counts a record from the moment that answers may have it, and is as far once all of them have', async () => {

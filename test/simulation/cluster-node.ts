@@ -4,7 +4,7 @@ import { createEmitter } from '../../src/engine/events.ts'
 import type { EngineEvents } from '../../src/engine/model.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { openLog } from '../../src/replication/log.ts'
-import { type Member, startMember } from '../../src/replication/member.ts'
+import { Member } from '../../src/replication/member.ts'
 import { namesOf } from '../../src/replication/names.ts'
 import { createReplicatedStore } from '../../src/replication/replicated-store.ts'
 import { createCompaction, createSnapshots, needsSnapshot } from '../../src/replication/snapshots.ts'
@@ -173,7 +173,7 @@ export class ClusterNode {
       throw error
     })
     member = await retried(() =>
-      startMember({
+      Member.start({
         id: process.name,
         role: 'auto',
         log,
@@ -196,7 +196,7 @@ export class ClusterNode {
       }),
     )
     if (process.isDead) return
-    store.replicateBy(member.replicate)
+    store.replicateBy((changes, write) => member.replicate(changes, write))
     this.member = member
     this.local = local
     this.store = store
