@@ -87,12 +87,12 @@ export class HostFunctions {
   run(area: LinearArea, code: RegionFunction): number {
     const { frame, base } = area
     this.#resume(area)
-    this.#linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    this.#linear.putU32(base + MEMORY_SIZE_AT, frame.memoryWords * 32)
     const exit = code(base)
     this.#suspend(area)
     const linear = this.#linear
-    frame.gas = linear.floats[(base + GAS_AT) >> 3] as number
-    frame.memoryWords = (linear.halves[(base + MEMORY_SIZE_AT) >> 2] as number) >> 5
+    frame.gas = linear.f64(base + GAS_AT)
+    frame.memoryWords = linear.u32(base + MEMORY_SIZE_AT) >> 5
     return exit
   }
 
@@ -104,16 +104,16 @@ export class HostFunctions {
     this.#running = area
     const ticks = Math.max(1, Math.floor(clock.ticks))
     area.ticks = ticks
-    linear.halves[(base + TICKS_AT) >> 2] = ticks
-    linear.floats[(base + GAS_AT) >> 3] = frame.gas
-    linear.halves[(base + RETURNED_AT) >> 2] = frame.returnedLength
+    linear.putU32(base + TICKS_AT, ticks)
+    linear.putF64(base + GAS_AT, frame.gas)
+    linear.putU32(base + RETURNED_AT, frame.returnedLength)
     this.#slots.begin(area, journal.state)
   }
 
   /** Others may look at the state and at the clock. */
   #suspend(area: LinearArea): void {
     this.#slots.flush()
-    const left = (this.#linear.halves[(area.base + TICKS_AT) >> 2] as number) | 0
+    const left = this.#linear.u32(area.base + TICKS_AT) | 0
     area.frame.session.clock.ticks -= area.ticks - left
     area.ticks = left
   }
@@ -128,10 +128,10 @@ export class HostFunctions {
     const { stack } = frame
     for (let i = 0; i < count; i++) stack[i] = linear.read(bottom + 32 * i)
     frame.sp = count
-    frame.gas = linear.floats[(base + GAS_AT) >> 3] as number
+    frame.gas = linear.f64(base + GAS_AT)
     row.run(frame)
-    linear.floats[(base + GAS_AT) >> 3] = frame.gas
-    linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    linear.putF64(base + GAS_AT, frame.gas)
+    linear.putU32(base + MEMORY_SIZE_AT, frame.memoryWords * 32)
     if (frame.sp > 0) {
       linear.write(bottom, stack[0] as bigint)
       frame.sp = 0
@@ -166,13 +166,12 @@ export class HostFunctions {
     const offset = linear.small(end - 32)
     const length = linear.small(end - 64)
     if (offset < 0 || length <= 0) return this.#runOpcode(base, end, opcode)
-    const gasAt = (base + GAS_AT) >> 3
-    const gas = linear.floats[gasAt] as number
+    const gas = linear.f64(base + GAS_AT)
     const cost = GAS.keccak256Word * Math.ceil(length / 32) + frame.costTo(offset + length)
     if (cost > gas) return this.#runOpcode(base, end, opcode)
-    linear.floats[gasAt] = gas - cost
+    linear.putF64(base + GAS_AT, gas - cost)
     frame.grow(offset + length)
-    linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    linear.putU32(base + MEMORY_SIZE_AT, frame.memoryWords * 32)
     this.#keccak(base + MEMORY_AT + offset, length, DIGEST_AT)
     const { bytes } = linear
     for (let i = 0; i < 32; i++) bytes[end - 64 + i] = bytes[DIGEST_AT + 31 - i] as number
@@ -188,13 +187,12 @@ export class HostFunctions {
     const area = this.#current()
     const { frame } = area
     const linear = this.#linear
-    const gasAt = (base + GAS_AT) >> 3
-    frame.gas = linear.floats[gasAt] as number
+    frame.gas = linear.f64(base + GAS_AT)
     const row = this.#rowOf(opcode)
     const call = this.#plain
     if (call.read(linear, end, row, area)) {
-      linear.floats[gasAt] = frame.gas
-      linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+      linear.putF64(base + GAS_AT, frame.gas)
+      linear.putU32(base + MEMORY_SIZE_AT, frame.memoryWords * 32)
     } else {
       this.#runOpcode(base, end, opcode)
       if (!call.take(area)) return 1
@@ -213,15 +211,14 @@ export class HostFunctions {
     const area = this.#current()
     const { frame } = area
     const linear = this.#linear
-    const gasAt = (base + GAS_AT) >> 3
     const offset = linear.small(end - 32)
     const length = linear.small(end - 64)
     if (offset < 0 || length < 0) return this.#runOpcode(base, end, opcode)
-    const gas = linear.floats[gasAt] as number
+    const gas = linear.f64(base + GAS_AT)
     const last = length === 0 ? 0 : offset + length
     const cost = frame.costTo(last)
     if (cost > gas) return this.#runOpcode(base, end, opcode)
-    linear.floats[gasAt] = gas - cost
+    linear.putF64(base + GAS_AT, gas - cost)
     frame.grow(last)
     // The linear memory does not outlive the message.
     const stays = length > 0 && frame.depth > 0
@@ -234,13 +231,12 @@ export class HostFunctions {
   #expand(base: number, end: number): number {
     const { frame } = this.#current()
     const linear = this.#linear
-    const gasAt = (base + GAS_AT) >> 3
-    const gas = linear.floats[gasAt] as number
+    const gas = linear.f64(base + GAS_AT)
     const cost = frame.costTo(end)
     if (cost > gas) return 0
-    linear.floats[gasAt] = gas - cost
+    linear.putF64(base + GAS_AT, gas - cost)
     frame.grow(end)
-    linear.halves[(base + MEMORY_SIZE_AT) >> 2] = frame.memoryWords * 32
+    linear.putU32(base + MEMORY_SIZE_AT, frame.memoryWords * 32)
     return 1
   }
 
@@ -254,7 +250,7 @@ export class HostFunctions {
   #current(): LinearArea {
     const area = this.#running
     if (area === undefined) throw new Error('compiled code runs outside a frame')
-    area.frame.memoryWords = (this.#linear.halves[(area.base + MEMORY_SIZE_AT) >> 2] as number) >> 5
+    area.frame.memoryWords = this.#linear.u32(area.base + MEMORY_SIZE_AT) >> 5
     return area
   }
 }

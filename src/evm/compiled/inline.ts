@@ -2,7 +2,7 @@
 import { OP } from '../../wasm/module.ts'
 import { pushedWord } from '../code-analysis.ts'
 import { type CompiledForm, written, writtenWhere } from './form.ts'
-import { constant, knownValue, type Lane, type Word } from './lanes.ts'
+import { constant, knownValue, type Word } from './lanes.ts'
 import { GAS_AT, MEMORY_AT, MEMORY_SIZE_AT } from './protocol.ts'
 import { BIAS, type RegionWriter } from './region-writer.ts'
 import type { WordWriter } from './words.ts'
@@ -113,9 +113,10 @@ function multiply(writer: RegionWriter, a: Word, b: Word): Word {
   if (x !== undefined && y !== undefined) return constant((x * y) % 2n ** 256n)
   for (const lane of [...a, ...b]) writer.words.push(lane)
   writer.body.call(writer.routines.multiply)
-  const lanes: Lane[] = []
-  for (let i = 0; i < 4; i++) lanes.unshift(writer.words.take())
-  return lanes as unknown as Word
+  const highest = writer.words.take()
+  const third = writer.words.take()
+  const second = writer.words.take()
+  return [writer.words.take(), second, third, highest]
 }
 
 /** DIV and MOD of words of one lane; others run from the table. */
@@ -123,7 +124,7 @@ function divide(writer: RegionWriter, divide: number): void {
   const body = writer.body
   const words = writer.words
   const [a, b] = [writer.peek(), writer.peek(1)]
-  const result = [0, 1, 2, 3].map(() => words.local()) as [number, number, number, number]
+  const result = [words.local(), words.local(), words.local(), words.local()] as const
   for (const lane of [a[1], a[2], a[3], b[1], b[2], b[3]]) words.push(lane)
   for (let i = 0; i < 5; i++) body.op(OP.i64_or)
   body.op(OP.i64_eqz)

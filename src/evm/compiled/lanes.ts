@@ -116,18 +116,23 @@ export class LaneWriter {
 
   /** The word in the EVM's memory at an address on the WebAssembly stack plus `offset`, kept in `scratch`. */
   loadBytes(address: number, offset: number, vector: number): Word {
-    const lanes: number[] = []
-    for (const at of [16, 0]) {
-      this.body.get(address)
-      this.body.loadReversed(offset + at)
-      this.body.set(vector)
-      for (const half of [0, 1] as const) {
-        this.body.get(vector)
-        this.body.extract(half)
-        lanes.push(this.take())
-      }
-    }
-    return lanes as unknown as Word
+    const [low, second] = this.#loadReversed(address, offset + 16, vector)
+    const [third, highest] = this.#loadReversed(address, offset, vector)
+    return [low, second, third, highest]
+  }
+
+  /** Two lanes from 16 bytes in reverse order. */
+  #loadReversed(address: number, offset: number, vector: number): readonly [number, number] {
+    this.body.get(address)
+    this.body.loadReversed(offset)
+    this.body.set(vector)
+    return [this.#extract(vector, 0), this.#extract(vector, 1)]
+  }
+
+  #extract(vector: number, half: 0 | 1): number {
+    this.body.get(vector)
+    this.body.extract(half)
+    return this.take()
   }
 
   storeBytes(address: number, offset: number, word: Word): void {

@@ -90,17 +90,17 @@ export class LinearAllocator implements AreaOwner, ModuleHost {
     const area = this.#areaAt(frame, base, end)
     const inputAt = base - length - 32
     const { linear } = this
-    const { floats, halves } = linear
+    const { floats } = linear
     this.copyIn(callData, length, inputAt)
     for (let i = 1; i <= 4; i++) floats[(base >> 3) - i] = 0
-    halves[(base + INPUT_LENGTH_AT) >> 2] = length
-    halves[(base + INPUT_ADDRESS_AT) >> 2] = inputAt
-    halves[(base + STATIC_AT) >> 2] = frame.isStatic ? 1 : 0
+    linear.putU32(base + INPUT_LENGTH_AT, length)
+    linear.putU32(base + INPUT_ADDRESS_AT, inputAt)
+    linear.putU32(base + STATIC_AT, frame.isStatic ? 1 : 0)
     this.#putAddress(frame.caller, base + CALLER_AT, caller)
     this.#putAddress(frame.address, base + ADDRESS_AT, caller)
     linear.write(base + VALUE_AT, frame.value)
-    halves[(base + STACK_END_AT) >> 2] = base + STACK_AT
-    halves[(base + ROOM_AT) >> 2] = end - base - MEMORY_AT
+    linear.putU32(base + STACK_END_AT, base + STACK_AT)
+    linear.putU32(base + ROOM_AT, end - base - MEMORY_AT)
     const { memoryWords } = frame
     if (memoryWords > 0) linear.bytes.set(frame.memory.subarray(0, memoryWords * 32), base + MEMORY_AT)
     frame.area = area
@@ -150,28 +150,26 @@ export class LinearAllocator implements AreaOwner, ModuleHost {
     const room = area.end - area.base - MEMORY_AT
     area.end = area.base + MEMORY_AT + Math.max(bytes, room + Math.min(room, STEP))
     this.#reserve(area.end)
-    this.linear.halves[(area.base + ROOM_AT) >> 2] = area.end - area.base - MEMORY_AT
+    this.linear.putU32(area.base + ROOM_AT, area.end - area.base - MEMORY_AT)
     area.frame.moveMemory()
   }
 
   /** Puts the words that the frame has on top of those in the area. */
   putStack({ frame, base }: LinearArea): void {
-    const endAt = (base + STACK_END_AT) >> 2
-    let end = this.linear.halves[endAt] as number
+    let end = this.linear.u32(base + STACK_END_AT)
     for (let i = 0; i < frame.sp; i++) {
       this.linear.write(end, frame.stack[i] as bigint)
       end += 32
     }
-    this.linear.halves[endAt] = end
+    this.linear.putU32(base + STACK_END_AT, end)
     frame.sp = 0
   }
 
   /** Takes all words back to the frame, which has none. */
   takeStack({ frame, base }: LinearArea): void {
-    const endAt = (base + STACK_END_AT) >> 2
-    const end = this.linear.halves[endAt] as number
+    const end = this.linear.u32(base + STACK_END_AT)
     for (let at = base + STACK_AT; at < end; at += 32) frame.push(this.linear.read(at))
-    this.linear.halves[endAt] = base + STACK_AT
+    this.linear.putU32(base + STACK_END_AT, base + STACK_AT)
   }
 
   /** Makes the linear memory large enough. */

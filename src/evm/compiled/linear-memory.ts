@@ -48,6 +48,24 @@ export class LinearMemory {
     this.bytes = new Uint8Array(buffer)
   }
 
+  /** The unsigned number of 32 bits at an address, which is a multiple of 4. */
+  u32(at: number): number {
+    return this.halves[at >> 2] as number
+  }
+
+  putU32(at: number, value: number): void {
+    this.halves[at >> 2] = value
+  }
+
+  /** The float at an address, which is a multiple of 8. */
+  f64(at: number): number {
+    return this.floats[at >> 3] as number
+  }
+
+  putF64(at: number, value: number): void {
+    this.floats[at >> 3] = value
+  }
+
   /** The word at an address: four 64-bit lanes, the lowest first. */
   read(at: number): bigint {
     const { halves, lanes } = this

@@ -28,6 +28,7 @@ export const FRAMES_AT = WRITTEN_AT + (4 << SLOT_BITS)
 
 /** Whose cell it is, and until when that is valid: two numbers of 32 bits that a frame has as well. */
 export const ENTRY_TAG_AT = 0
+export const ENTRY_CONTRACT_AT = 4
 /** Is its word not in the state yet? */
 export const ENTRY_WRITTEN_AT = 8
 /** Slot, and the word there. */
@@ -55,6 +56,7 @@ export const ADDRESS_AT = 64
 export const VALUE_AT = 96
 /** The tag of the entries of its storage cells: the period in which they are valid, and a number for the contract. */
 export const TAG_AT = 128
+export const TAG_CONTRACT_AT = TAG_AT + 4
 /** Bytes that its memory may grow to without being moved. */
 export const ROOM_AT = 136
 /** Bytes of return data. */

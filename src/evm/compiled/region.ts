@@ -7,7 +7,7 @@ import { type FunctionBody, OP } from '../../wasm/module.ts'
 import { type CodeAnalysis, isJumpDestination, opcodeAt, sizeOf } from '../code-analysis.ts'
 import type { OpcodeTable } from '../opcodes/operation.ts'
 import type { CompiledForm } from './form.ts'
-import { knownValue, type Word } from './lanes.ts'
+import { knownValue } from './lanes.ts'
 import {
   EXIT,
   EXIT_SHIFT,
@@ -243,11 +243,11 @@ class RegionCompiler {
     this.#writer.mark('to any place')
     this.#writer.settle()
     // A destination that no code is long enough for counts as the largest one.
-    const [low, ...high] = target
+    const [low, second, third, highest] = target
     this.#writer.words.push(low)
     body.op(OP.i32_wrap_i64)
     body.i32(PC_MASK)
-    this.#writer.words.pushTruth([0n, ...high] as unknown as Word)
+    this.#writer.words.pushTruth([0n, second, third, highest])
     this.#writer.words.push(low)
     body.i64(BigInt(PC_MASK))
     body.op(OP.i64_gt_u, OP.i32_or, OP.i32_eqz, OP.select)

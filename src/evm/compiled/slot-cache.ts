@@ -7,6 +7,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { Overlay } from '../../state/overlay.ts'
 import type { LinearMemory } from './linear-memory.ts'
 import {
+  ENTRY_CONTRACT_AT,
   ENTRY_SLOT_AT,
   ENTRY_TAG_AT,
   ENTRY_VALUE_AT,
@@ -16,6 +17,7 @@ import {
   SLOT_BYTES,
   SLOTS_AT,
   TAG_AT,
+  TAG_CONTRACT_AT,
   WRITES_AT,
   WRITTEN_AT,
 } from './protocol.ts'
@@ -54,26 +56,23 @@ export class SlotCache {
       this.#version = state.storageVersion
       this.#invalidate()
     }
-    const { halves } = this.#linear
-    const tag = (base + TAG_AT) >> 2
-    halves[tag] = this.#period
-    halves[tag + 1] = contract
+    this.#linear.putU32(base + TAG_AT, this.#period)
+    this.#linear.putU32(base + TAG_CONTRACT_AT, contract)
   }
 
   /** Puts what compiled code wrote into the state. */
   flush(): void {
-    const { halves } = this.#linear
-    const count = halves[WRITES_AT >> 2] as number
+    const linear = this.#linear
+    const count = linear.u32(WRITES_AT)
     if (count === 0) return
     const state = this.#state as Overlay
-    halves[WRITES_AT >> 2] = 0
+    linear.putU32(WRITES_AT, 0)
     for (let i = 0; i < count; i++) {
-      const entry = halves[(WRITTEN_AT >> 2) + i] as number
-      halves[(entry + ENTRY_WRITTEN_AT) >> 2] = 0
-      const contract = halves[((entry + ENTRY_TAG_AT) >> 2) + 1] as number
-      const address = this.#contracts[contract - 1] as Hex
-      const slot = this.#linear.read(entry + ENTRY_SLOT_AT)
-      state.putStorage(address, slot, this.#linear.read(entry + ENTRY_VALUE_AT))
+      const entry = linear.u32(WRITTEN_AT + 4 * i)
+      linear.putU32(entry + ENTRY_WRITTEN_AT, 0)
+      const address = this.#contracts[linear.u32(entry + ENTRY_CONTRACT_AT) - 1] as Hex
+      const slot = linear.read(entry + ENTRY_SLOT_AT)
+      state.putStorage(address, slot, linear.read(entry + ENTRY_VALUE_AT))
     }
     this.#version = state.storageVersion
   }
@@ -81,16 +80,14 @@ export class SlotCache {
   /** Keeps the value of the slot at an address of the memory, which compiled code has just looked for. */
   keep(owner: SlotOwner, slotAt: number, value: bigint): void {
     const linear = this.#linear
-    const { halves } = linear
     if (owner.contract === 0) {
       owner.contract = this.#numberOf(owner.frame.address)
-      halves[((owner.base + TAG_AT) >> 2) + 1] = owner.contract
+      linear.putU32(owner.base + TAG_CONTRACT_AT, owner.contract)
     }
     const entry = this.#place(owner.contract, slotAt)
-    if (halves[(entry + ENTRY_WRITTEN_AT) >> 2] === 1) this.flush()
-    const tag = (entry + ENTRY_TAG_AT) >> 2
-    halves[tag] = this.#period
-    halves[tag + 1] = owner.contract
+    if (linear.u32(entry + ENTRY_WRITTEN_AT) === 1) this.flush()
+    linear.putU32(entry + ENTRY_TAG_AT, this.#period)
+    linear.putU32(entry + ENTRY_CONTRACT_AT, owner.contract)
     linear.copyWord(slotAt, entry + ENTRY_SLOT_AT)
     linear.write(entry + ENTRY_VALUE_AT, value)
   }
@@ -102,13 +99,13 @@ export class SlotCache {
 
   /** A frame has failed: forgets what it wrote and is not in the state. */
   drop(): void {
-    const { halves } = this.#linear
-    const count = halves[WRITES_AT >> 2] as number
+    const linear = this.#linear
+    const count = linear.u32(WRITES_AT)
     if (count === 0) return
-    halves[WRITES_AT >> 2] = 0
+    linear.putU32(WRITES_AT, 0)
     for (let i = 0; i < count; i++) {
-      const entry = halves[(WRITTEN_AT >> 2) + i] as number
-      halves[(entry + ENTRY_WRITTEN_AT) >> 2] = 0
+      const entry = linear.u32(WRITTEN_AT + 4 * i)
+      linear.putU32(entry + ENTRY_WRITTEN_AT, 0)
     }
     this.#invalidate()
   }
@@ -134,15 +131,14 @@ export class SlotCache {
   /** The slot's own entry, or one that can be used for it. */
   #place(contract: number, slotAt: number): number {
     const linear = this.#linear
-    const { halves } = linear
-    const first = halves[PLACE_AT >> 2] as number
+    const first = linear.u32(PLACE_AT)
     const second = first ^ SLOT_BYTES
     for (const entry of [first, second]) {
-      const tag = (entry + ENTRY_TAG_AT) >> 2
-      const isOwn = halves[tag] === this.#period && halves[tag + 1] === contract
+      const isValid = linear.u32(entry + ENTRY_TAG_AT) === this.#period
+      const isOwn = isValid && linear.u32(entry + ENTRY_CONTRACT_AT) === contract
       if (isOwn && linear.isSame(entry + ENTRY_SLOT_AT, slotAt)) return entry
     }
-    return halves[(first + ENTRY_TAG_AT) >> 2] === this.#period ? second : first
+    return linear.u32(first + ENTRY_TAG_AT) === this.#period ? second : first
   }
 
   #invalidate(): void {
