@@ -9,7 +9,7 @@ import { type AbiEntry, readEntries } from './entry.ts'
 export interface CreationCode {
   /** Bytes. */
   readonly length: number
-  /** Its last 32 bytes, looked at first. */
+  /** Its last 32 bytes, compared first. */
   readonly end: Hex
   readonly hash: Hex
 }
@@ -76,7 +76,7 @@ export function holdsAbi(json: unknown): boolean {
 
 /**
  * Reads an artifact, or an ABI alone (JSON entries, or signatures written for people). `name` is that of a source that
- * does not name its contract. Throws an Error in words.
+ * does not name its contract. Throws an Error that describes the fault.
  */
 export function readArtifact(json: unknown, codec: AbiCodec, name = ''): Artifact {
   if (!isObject(json)) return { name, entries: entriesOf(json, codec) }

@@ -38,7 +38,7 @@ function textOf(value: AbiValue): string {
   return value instanceof Uint8Array ? toHex(value) : String(value)
 }
 
-/** Puts values in place of `%s`, `%d`, `%i`, `%o`, `%O` and `%x` of a first text; the rest follows, parted by blanks. */
+/** Puts values in place of `%s`, `%d`, `%i`, `%o`, `%O` and `%x` of a first text; the rest follows, separated by spaces. */
 function formatted(values: readonly AbiValue[]): string {
   const [first, ...rest] = values
   if (typeof first !== 'string' || rest.length === 0) return values.map(textOf).join(' ')

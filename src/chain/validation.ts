@@ -164,7 +164,7 @@ const OWN_HEADER_RULES = HEADER_RULES.filter((rule) => rule !== hasGasLimit && r
 /**
  * Checks a header against its parent, proof of work included (docs/internals/protocol.md#17-validity,
  * docs/internals/protocol.md#23-proof-of-work). `now` in Unix seconds. Throws `invalid-block` naming the first rule
- * broken. What follows from execution only (state root, receipts root, bloom, gas used, fees) is not looked at.
+ * broken. What follows from execution only (state root, receipts root, bloom, gas used, fees) is not checked.
  */
 export function validateHeader(header: Header, parent: Header, config: ChainConfig, now: number): void {
   check(HEADER_RULES, { header, parent, config, now }, header.number)
@@ -273,7 +273,7 @@ const BODY_RULES: readonly Rule<BodyCase>[] = [
  * Checks what a block carries against its header: transactions, sublists, uncles
  * (docs/internals/protocol.md#16-edges-and-base-event, docs/internals/protocol.md#17-validity, docs/internals/protocol.md#32-uncles,
  * docs/internals/protocol.md#42-minimum-gas-price). Throws `invalid-block` naming the first rule broken. How uncles
- * stand to the chain is not looked at.
+ * stand to the chain is not checked.
  */
 export function validateBody(block: Block, config: ChainConfig): void {
   check(BODY_RULES, { block, config }, block.header.number)

@@ -41,7 +41,7 @@ export class BlockCommands {
     onBuilt()
     const block = await mining.mine(built)
     await chainWriter.insert([withState(block, built)], built.errored)
-    clock.taken(block.block.header.timestamp, { given: timestamp !== undefined })
+    clock.blockMined(block.block.header.timestamp, { given: timestamp !== undefined })
     return { block, built }
   }
 
@@ -82,7 +82,7 @@ export class BlockCommands {
     const { outcome } = await chainWriter.insert([withState(block, built)], built.errored)
     // Clock changes since the work was built apply to the block after it.
     if (outcome === 'best' && clock.save() === clockState) {
-      clock.taken(block.block.header.timestamp)
+      clock.blockMined(block.block.header.timestamp)
       mining.discardPending()
     }
     return { outcome, hash, height }

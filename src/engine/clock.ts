@@ -84,10 +84,10 @@ export class Clock {
   }
 
   /**
-   * A block with this timestamp was made: settings for it alone are cleared. A lasting clock continues from a timestamp
+   * To be called after a block with this timestamp was mined: settings for that block alone are cleared. A lasting clock continues from a timestamp
    * that was set, here or by the request (`given`); Hardhat's also from one that was raised above the parent's.
    */
-  taken(timestamp: number, { given = false } = {}): void {
+  blockMined(timestamp: number, { given = false } = {}): void {
     const { exact, interval, offset } = this.#state
     const { lasting, dialect } = this.#rules
     const reached = timestamp - this.#now()
@@ -105,8 +105,8 @@ export class Clock {
   }
 
   /**
-   * Goes back to the state of a snapshot, taken at a time (Unix seconds), with the head's timestamp then. Anvil's clock
-   * runs on from the head and keeps its interval; Hardhat's has moved by the seconds since the snapshot once more.
+   * Restores the state of a snapshot, taken at a time (Unix seconds), with the timestamp of its head. Anvil's clock
+   * continues from the head and keeps its interval; Hardhat's also advances by the seconds since the snapshot.
    */
   revert(state: ClockState, takenAt: number, headTimestamp: number): void {
     const now = this.#now()

@@ -6,13 +6,13 @@ import { PRECOMPILES } from '../evm/precompiles/table.ts'
 import type { StateReader } from '../state/model.ts'
 import { messageCall, type Simulation, type SimulationParts } from './message-call.ts'
 
-/** An account that was touched, and its slots that were, each in the order of first touch. */
+/** A touched account and its touched slots, in the order of first touch. */
 export interface AccessEntry {
   readonly address: Hex
   readonly slots: readonly bigint[]
 }
 
-/** What a message touched, and its result. */
+/** The accounts and slots that a message touched, and its result. */
 export interface AccessList {
   readonly entries: readonly AccessEntry[]
   readonly simulation: Simulation

@@ -24,7 +24,7 @@ export interface RewindTools {
    */
   rollback(depth: number): Promise<void>
   /**
-   * Replaces the last blocks by as many others, which hold the given transactions and no others. Throws `invalid-params`
+   * Replaces the last blocks by as many others, with exactly the given transactions. Throws `invalid-params`
    * with nothing changed when a transaction is invalid in its block.
    */
   replaceBlocks(depth: number, transactions: readonly PlacedTransaction[]): Promise<void>

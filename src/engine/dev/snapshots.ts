@@ -5,7 +5,7 @@ import type { ClockState } from '../clock.ts'
 import type { HashSet } from '../pool/hash-set.ts'
 import type { BlockOverrideState } from './block-overrides.ts'
 
-/** What a snapshot holds. */
+/** A snapshot of a node. */
 export interface Snapshot {
   /** Hash of the head when it was taken. */
   readonly head: Hex
@@ -20,7 +20,7 @@ export interface Snapshot {
   /** When it was taken, Unix seconds. */
   readonly time: number
   readonly name: string | undefined
-  /** Does it outlive a restart? */
+  /** Whether it is on disk and outlives a restart. */
   readonly isKept: boolean
 }
 

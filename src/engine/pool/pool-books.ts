@@ -13,7 +13,7 @@ export class PoolBooks {
   #pendingCount = 0
   #arrivals = 0
 
-  /** How many transactions are runnable, and how many are queued behind a missing nonce. */
+  /** Numbers of transactions that are runnable, and that are queued behind a missing nonce. */
   get size(): { readonly pending: number; readonly queued: number } {
     return { pending: this.#pendingCount, queued: this.#entries.size - this.#pendingCount }
   }

@@ -1,4 +1,4 @@
-/** Checks what a node keeps beside its chain: snapshots, bans, counters of callers, its positions in logs, its checkpoint. */
+/** Checks the records of a node beside its chain: snapshots, bans, counters of callers, positions in logs, the checkpoint. */
 import type { Hex } from '../../encoding/hex.ts'
 import { SEQUENCE } from '../../store/checkpoint.ts'
 import { FLUSHED, POSITION } from '../../store/tables.ts'

@@ -27,13 +27,13 @@ export interface Verification {
   readonly faults: number
   /** Height of the head; `undefined` when the faults leave none. */
   readonly head: number | undefined
-  /** Blocks that were executed again, those beside the chain included. */
+  /** Number of blocks that were executed again, including those beside the canonical chain. */
   readonly executed: number
   /** Stored nodes of the head's state. */
   readonly nodes: number
 }
 
-/** What is verified, and who is informed. */
+/** The store to verify, and the callbacks for results. */
 export interface VerificationOptions {
   readonly store: Store
   /** What was wrong with its files when it was opened. */

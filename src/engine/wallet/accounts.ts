@@ -1,4 +1,4 @@
-/** The accounts whose keys the node holds from its start. */
+/** The accounts whose keys the node has from its start. */
 import type { ChainName } from '../../chain/activations.ts'
 import { addressOf } from '../../chain/signature.ts'
 import { keccak256 } from '../../encoding/hash.ts'
@@ -22,7 +22,7 @@ export interface LocalAccounts extends Accounts {
 
 /** Which accounts to hold. */
 export interface AccountsOptions {
-  /** False: none, whatever the other options. */
+  /** Whether there are any accounts, whatever the other options. */
   readonly enabled: boolean
   readonly chain: ChainName
   /** Number of accounts; 10 unless given, but none on the public networks without a mnemonic. */
