@@ -65,7 +65,7 @@ export const ENGINE_SETTINGS = {
   }),
   memory: setting(yesOrNo, {
     flag: '--memory',
-    help: 'keep everything in memory and forget it at the end',
+    help: 'keep everything in memory; nothing is left after the end',
     fallback: undefined,
     fallbackText: 'false',
   }),

@@ -138,12 +138,12 @@ export const FORK_SETTINGS = {
   }),
   forkRate: setting(whole(0, 1_000_000), {
     flag: '--fork-rate <count>',
-    help: 'most calls to the upstream a second; 0 is no limit',
+    help: 'maximum number of calls to the upstream per second; 0 is no limit',
     fallback: 0,
   }),
   forkCallsPerDay: setting(whole(0, 1_000_000_000), {
     flag: '--fork-calls-per-day <count>',
-    help: 'most calls to the upstream in 24 hours; 0 is no limit',
+    help: 'maximum number of calls to the upstream in 24 hours; 0 is no limit',
     fallback: 0,
   }),
   forkCacheDir: setting(text, {

@@ -29,17 +29,17 @@ export const LIMIT_SETTINGS = {
   }),
   maxPending: setting(whole(1, 1_000_000), {
     flag: '--max-pending <count>',
-    help: 'most messages being answered at once; further ones are refused with HTTP status 503',
+    help: 'maximum number of messages answered at once; further ones are refused with HTTP status 503',
     fallback: 4096,
   }),
   maxHeavy: setting(whole(1, 10_000), {
     flag: '--max-heavy <count>',
-    help: 'most simulations, traces and log queries running at once; one caller gets at most half',
+    help: 'maximum number of simulations, traces and log queries that run at once; one caller gets at most half',
     fallback: 16,
   }),
   maxHeavyWaiting: setting(whole(0, 1_000_000), {
     flag: '--max-heavy-waiting <count>',
-    help: 'most of them waiting to run, one caller half; further ones are refused',
+    help: 'maximum number of those that wait to run, of one caller at most half; further ones are refused',
     fallback: 4096,
     hosted: 128,
   }),

@@ -92,21 +92,21 @@ export const RPC_SETTINGS = {
   }),
   maxBatch: setting(whole(1, 100_000), {
     flag: '--max-batch <count>',
-    help: 'most requests in a batch',
+    help: 'maximum number of requests in a batch',
     fallback: 50,
     fallbackText: '50, with hideRemasc 100',
     rskjKeys: { 'rpc.providers.web.max_batch_requests_size': same },
   }),
   maxLogBlocks: setting(whole(0, BYTES), {
     flag: '--max-log-blocks <count>',
-    help: 'most blocks that eth_getLogs looks at, hosted: without a limit of logs; 0 is no limit',
+    help: 'maximum number of blocks that eth_getLogs searches; in the hosted profile, the range that is searched without --max-logs; 0 is no limit',
     fallback: 5000,
     hosted: 2000,
     rskjKeys: { 'rpc.logs.maxBlocksToQuery': same },
   }),
   maxLogs: setting(whole(0, BYTES), {
     flag: '--max-logs <count>',
-    help: 'most logs that eth_getLogs answers, hosted: from more blocks than that; 0 is no limit',
+    help: 'maximum number of logs in an answer of eth_getLogs; the hosted profile applies it only beyond --max-log-blocks; 0 is no limit',
     fallback: 20_000,
     hosted: 10_000,
     rskjKeys: { 'rpc.logs.maxLogsToReturn': same },
@@ -118,12 +118,12 @@ export const RPC_SETTINGS = {
   }),
   maxFilters: setting(whole(0, 1_000_000), {
     flag: '--max-filters <count>',
-    help: 'most filters that one caller (the holder of a key; without keys all callers) has at once; 0 is no limit',
+    help: 'maximum number of filters of one API key, or of all callers where no keys are in use; 0 is no limit',
     fallback: 1000,
   }),
   maxSubscriptions: setting(whole(0, 1_000_000), {
     flag: '--max-subscriptions <count>',
-    help: 'most subscriptions that one key (without keys one connection) has open at once; 0 is no limit',
+    help: 'maximum number of open subscriptions of one API key, or of one connection where no keys are in use; 0 is no limit',
     fallback: 1000,
   }),
   maxTraces: setting(whole(1, BYTES), {

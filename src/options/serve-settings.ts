@@ -42,7 +42,7 @@ export const SERVE_SETTINGS = {
   }),
   maxSocketsPerKey: setting(whole(1, 1_000_000), {
     flag: '--max-sockets-per-key <count>',
-    help: 'most WebSockets that one key may have open',
+    help: 'maximum number of open WebSockets of one API key',
     fallback: 100,
   }),
   redis: setting(redisUrl, {
@@ -109,7 +109,7 @@ export const SERVE_SETTINGS = {
   }),
   maxSockets: setting(whole(1, 1_000_000), {
     flag: '--max-sockets <count>',
-    help: 'most connections at once, HTTP and WebSocket; further ones are closed at once',
+    help: 'maximum number of connections, HTTP and WebSocket; further ones are closed on arrival',
     fallback: 10_000,
   }),
   maxSocketBuffer: setting(whole(1, BYTES), {

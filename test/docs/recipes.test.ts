@@ -6,7 +6,14 @@ import { missingPrograms, runRecipe } from '../support/recipes/run.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const GUIDES = readdirSync(new URL('docs/guides/', ROOT)).map((name) => `docs/guides/${name}`)
-const FILES = ['README.md', 'CONTRIBUTING.md', 'docs/start.md', 'docs/operating.md', 'docs/differences.md', ...GUIDES]
+const FILES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/start.md',
+  'docs/operating.md',
+  'docs/differences.md',
+  ...GUIDES,
+]
 
 // Most of the time goes into processes of their own.
 describe.concurrent.each(FILES)('%s', (file) => {
