@@ -93,7 +93,7 @@ export class Frame implements FrameView {
   /** Slots at and above `sp` are stale. */
   readonly stack: bigint[] = []
   sp = 0
-  /** `undefined` when the frame's area has it, and nobody has asked for it. */
+  /** `undefined` while the frame's area has it and it has not been read. */
   #memory: Uint8Array | undefined = EMPTY
   #memoryView: DataView | undefined
   /** Memory in use, 32-byte words; all of them are paid. */
@@ -156,7 +156,7 @@ export class Frame implements FrameView {
     return this.analysis.code
   }
 
-  /** The call data; copied from the caller's memory when somebody asks for them. */
+  /** The call data; copied from the caller's memory on first use. */
   get input(): Uint8Array {
     const input = bytesOf(this.#input)
     this.#input = input
@@ -168,7 +168,7 @@ export class Frame implements FrameView {
     return this.#input
   }
 
-  /** What the last child returned; copied from its memory when somebody asks for it. */
+  /** What the last child returned; copied from its memory on first use. */
   get returned(): Uint8Array {
     const returned = bytesOf(this.#returned)
     this.#returned = returned

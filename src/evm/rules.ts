@@ -57,7 +57,7 @@ export interface VmRules {
   /** Longest init code of a transaction, bytes. */
   readonly maxInitcodeSize: number
   readonly frames: FrameRules
-  /** Gas before any code runs; without `from`, as in a simulation, nobody is exempt. */
+  /** Gas before any code runs; without `from`, as in a simulation, no sender is exempt. */
   intrinsicGas(transaction: Pick<Transaction, 'to' | 'data'> & { readonly from?: Hex }): bigint
 }
 

@@ -62,7 +62,7 @@ describe('opcodes', () => {
     expect(await failure(from, code)).toBeUndefined()
   })
 
-  it('DUPN, SWAPN and TXINDEX go with RSKIP-191; the byte behind the first two is passed over', async () => {
+  it('DUPN, SWAPN and TXINDEX go with RSKIP-191; the byte after the first two is skipped', async () => {
     const pushes = (words: number[]) => words.flatMap((word) => [0x60, word])
     const end = [0x60, 0, 0x52, 0x60, 32, 0x60, 0, 0xf3]
     const dupn = Uint8Array.from([...pushes([7, 8, 9, 2]), 0xa8, 0xfe, ...end])

@@ -56,7 +56,7 @@ describe('jump destinations', () => {
     expect(found(true)).toEqual([6])
   })
 
-  it('are not looked for behind the farthest that was asked for', () => {
+  it('are searched for no further than the farthest that was asked for', () => {
     const bytes = new Uint8Array(1000).fill(JUMPDEST)
     const analysis = analyse(bytes, false)
     expect(isJumpDestination(analysis, 10)).toBe(true)

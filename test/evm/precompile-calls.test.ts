@@ -116,7 +116,7 @@ describe.each(['own', 'library'] as const)('code with a header, by the %s loop',
 
   const execute = (code: Uint8Array) => run(world({ [CONTRACT]: { code } }), {}, { vm })
 
-  it('runs from behind it', async () => {
+  it('runs from after it', async () => {
     expect(word(await execute(headed('5b5b', `42 ${RETURN_TOP}`)))).toBe(42n)
     expect(word(await execute(headed('', `43 ${RETURN_TOP}`)))).toBe(43n)
   })

@@ -1,8 +1,8 @@
-/** Counts the ways that are taken through compiled code, so that tests can tell which they have not taken. */
+/** Counts the paths that are taken through compiled code, so that tests can tell which they have not covered. */
 import type { FunctionBody, ModuleWriter } from '../../wasm/module.ts'
 import { HOST_SIGNATURES } from './protocol.ts'
 
-/** Writes into a body that the way of this name is taken; nothing where nobody counts. */
+/** Writes into a body that the path of this name is taken; nothing where paths are not counted. */
 export type Mark = (body: FunctionBody, path: string) => void
 
 /** How often each way was taken; those that are only written count 0. */

@@ -1,7 +1,7 @@
 /**
  * Storage cells that the frames of a message used last, in the linear memory of its compiled code, which reads them
  * there, and writes them there first. What it wrote is put into the state before anything else can look: when the code
- * returns, and before an SSTORE that leaves it. All entries become invalid when somebody else changes storage.
+ * returns, and before an SSTORE that leaves it. All entries become invalid when other code changes storage.
  */
 import type { Hex } from '../../encoding/hex.ts'
 import type { Overlay } from '../../state/overlay.ts'

@@ -95,5 +95,5 @@ export function isCall({ requests }: Operation): boolean {
 /** A set of opcodes, by number. */
 export type OpcodeTable = readonly (Operation | undefined)[]
 
-/** Jumps that take about as long as reading something of the state that nobody has read before. */
+/** Jumps that take about as long as the first read of a part of the state. */
 export const STATE_TICKS = 16

@@ -38,7 +38,7 @@ export interface TransferTrace {
 
 interface OpenFrame {
   readonly frame: FrameView
-  /** `undefined` where nobody reads them. */
+  /** `undefined` where they are not wanted. */
   readonly slots: KnownSlots | undefined
 }
 

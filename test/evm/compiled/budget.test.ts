@@ -98,7 +98,7 @@ describe('what is kept of compiled code', () => {
     expect([opcodes, other].map((table) => hotCode.find(analysis, table))).toEqual(compiled)
   })
 
-  it('ends where a code has had its part, also by other VMs', () => {
+  it('ends at the maximum of a code, which all VMs share', () => {
     const analysis = long(1)
     let pc = 0
     while (analysis.compiledBytes < CODE_BYTES) {
@@ -109,7 +109,7 @@ describe('what is kept of compiled code', () => {
     expect(analysis.counts[pc]).toBeLessThan(0)
   })
 
-  it('is nothing of code whose places compiled code cannot name', () => {
+  it('is nothing for code that is longer than an exit can address', () => {
     const code = new Uint8Array(2 ** 24).fill(0x5b)
     expect(new HotCode().compile(analyse(code, true), opcodes, 2 ** 24 - 1, 0, clock)).toBeUndefined()
   })

@@ -164,7 +164,7 @@ describe('calls in place', () => {
     }
   })
 
-  it('give the result to code that goes on in the interpreter', async () => {
+  it('give the result to a caller that continues in the interpreter', async () => {
     const code = `${often(`${callOther} 0 MLOAD ADD 32 MLOAD 5 SWAP1 SMOD ADD 32 MSTORE`)} 32 MLOAD ${RETURN_TOP}`
     const state = world({ [CONTRACT]: { code }, [OTHER]: { code: `3 ${RETURN_TOP}` } })
     const plain = await run(state, {}, { vm: interpreted })

@@ -22,7 +22,7 @@ async function everywhere(code: string, gas: bigint, others = {}) {
 }
 
 describe('compiled code', () => {
-  it('goes on from the interpreter in the middle of a loop', async () => {
+  it('takes over from the interpreter in the middle of a loop', async () => {
     const [plain, ...others] = await everywhere(sum(2000), 1_000_000n)
     expect(plain?.status).toBe('succeeded')
     expect(BigInt(`0x${Buffer.from(plain?.output ?? []).toString('hex')}`)).toBe(2001n * 1000n)

@@ -172,14 +172,14 @@ describe('compiled code', () => {
     },
   )
 
-  it('does what the interpreter does on its other ways', async () => {
+  it('does what the interpreter does on its remaining paths', async () => {
     for (const code of DIRECTED)
       for (const hotAfter of [0, 4, 25]) for (const gas of GASES) await agree(given(code, gas), hotAfter)
     pauseEverywhere()
     for (const code of DIRECTED) await agree(given(code), 4)
   })
 
-  it('has gone every way', () => {
+  it('has taken every path', () => {
     const counts = paths.counts()
     const isWritten = (name: string) => [...counts.keys()].some((path) => path.startsWith(`${name}: `))
     expect(OPERATIONS.flatMap(({ name }) => (isWritten(name) ? [] : [name]))).toEqual([])
