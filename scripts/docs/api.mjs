@@ -5,6 +5,11 @@ import { NOTICE, page } from './markdown.mjs'
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
 
+/** A declaration alone, so that a better comment is no change of the API. */
+function withoutComments(text) {
+  return text.replace(/^[ \t]*\/\*\*[\s\S]*?\*\/[ \t]*\n/gm, '')
+}
+
 /** The page of the exports of `tandem`; a change of it is a change of the API. */
 export function apiPage() {
   const declarations = new Declarations(DIST)
@@ -20,7 +25,7 @@ export function apiPage() {
       `## ${name}`,
       '',
       '```ts',
-      ...declarations.declarationsOf('index.d.ts', name).map(({ text }) => text),
+      ...declarations.declarationsOf('index.d.ts', name).map(({ text }) => withoutComments(text)),
       '```',
       '',
     ]),
