@@ -10,8 +10,6 @@ const SRC = fileURLToPath(new URL('../../src/', import.meta.url))
 const MANIFEST = JSON.parse(
   readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8'),
 )
-/** The packages that a start loads from their own folder: few files each, measured in `rolldown.config.ts`. */
-const EAGER = ['@ethereumjs/rlp', '@noble/hashes']
 /** Bundled, and loaded only where a cluster is. */
 const CLUSTER = /^@nats-io\//
 
@@ -69,7 +67,7 @@ describe('the bundle', () => {
 
   it.each(['cli/start.ts', 'index.ts'])('loads by %s none of what only some nodes need', (module) => {
     const eager = eagerOf(module)
-    expect(installed(eager, ['imports']).filter((name) => !EAGER.includes(name))).toEqual([])
+    expect(installed(eager, ['imports'])).toEqual([])
     expect([...packagesIn(eager)].filter((name) => CLUSTER.test(name))).toEqual([])
     expect([...packagesIn(chunks.values())].some((name) => CLUSTER.test(name))).toBe(true)
   })
