@@ -59,7 +59,7 @@ export const ERROR_KINDS = [
   'too-many-blocks',
   /** The chain that this node forks cannot be asked, has not what is needed, or answered wrongly. */
   'upstream',
-  /** The disk refuses writes; a change that was asked for was not made. */
+  /** The disk refuses writes, and a change that was asked for was not made; or what is asked for is damaged there. */
   'storage',
   /** The data directory is held, foreign, or of another format; the node does not start. */
   'database',

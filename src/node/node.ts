@@ -235,7 +235,8 @@ function nodeOf(
     async health() {
       if (closing !== undefined) return undefined
       const own = await readHealth(holder.engine, options.dataDir)
-      const health = { ...own, storageFailure: chains.store.failure?.message }
+      const { failure, damage } = chains.store
+      const health = { ...own, storageFailure: failure?.message, storageDamage: damage }
       return cluster === undefined ? health : { ...health, cluster: cluster.health() }
     },
     close() {

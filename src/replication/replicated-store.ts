@@ -23,6 +23,9 @@ export function createReplicatedStore(local: Store): ReplicatedStore {
     get failure() {
       return local.failure
     },
+    get damage() {
+      return local.damage
+    },
     get: (prefix, id, keys) => local.get(prefix, id, keys),
     entries: (from, to, reverse, most) => local.entries(from, to, reverse, most),
     async batch(writes) {

@@ -31,7 +31,8 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'rate-limited': 'The caller has used up its rate or quota; try again later.',
   upstream:
     'The chain that this node forks cannot be asked, or has not what is needed; the message gives the reason.',
-  storage: 'The disk of the node refuses writes; nothing was changed. The message gives the reason.',
+  storage:
+    'The disk of the node refuses writes, or what is asked for is damaged there; nothing was changed. The message gives the reason.',
   'mining-refused': 'The submitted work is refused; the message gives the reason.',
   'invalid-block':
     'The block breaks a rule of the chain; the message names the first, and data has `rule`, `height` and, where values are compared, `expected` and `found`.',

@@ -19,6 +19,8 @@ export interface Health {
   readonly databaseBytes: number | undefined
   /** Why no change is taken at present: the disk refuses writes. Absent in figures read from an engine alone. */
   readonly storageFailure?: string | undefined
+  /** What was found damaged in the files of the database since the start, in phrases. Absent as above. */
+  readonly storageDamage?: readonly string[] | undefined
   /** The block that a fork starts from, and where it was found; absent in a node that forks no other chain. */
   readonly fork?: ForkOrigin
   /** What was asked of the upstream; absent in a node that forks no other chain. */

@@ -68,7 +68,14 @@ async function refuse(
 }
 
 /** How a database is opened, and the sizes of its log. */
-type Options = Omit<LoggedStoreOptions, 'files' | 'timers' | 'folder' | 'place' | 'checkpoints' | 'lastHead'>
+interface Options
+  extends Omit<
+    LoggedStoreOptions,
+    'files' | 'timers' | 'folder' | 'place' | 'checkpoints' | 'lastHead' | 'guard'
+  > {
+  /** Puts what watches for damage around the level of the open store; it reports a phrase for each that it finds. */
+  readonly guard?: ((level: Level, onDamage: (problem: string) => void) => Level) | undefined
+}
 
 /**
  * Opens a database whose level was opened. Throws `database` where it lacks what it held; with `repair` that is accepted, and
@@ -88,13 +95,21 @@ export async function openChecked(
   const accept = (problem: string) => options.onNotice?.(`Lost and accepted: ${problem}.`)
   if (isRepair) problems.forEach(accept)
   else await refuse(directory, problems, overlooked)
+  const checkpoints = new Checkpoints(dataDir, identity, level, last, files)
+  const { guard } = options
   return openLoggedStore(level, {
     ...options,
+    guard:
+      guard &&
+      ((opened) =>
+        guard(opened, (problem) => {
+          checkpoints.damage ??= problem
+        })),
     files,
     timers,
     folder: journalOf(dataDir),
     place: dataDir,
-    checkpoints: new Checkpoints(dataDir, identity, level, last, files),
+    checkpoints,
     lastHead: isRepair ? undefined : last?.head,
     async beforeNewFile(hasRecords) {
       const unreadable = headProblem(level, undefined)

@@ -127,6 +127,8 @@ export class Checkpoints {
   readonly #level: Level
   readonly #files: Files
   #sequence: number
+  /** Was found while the database was open; no later start may overlook it, also where LevelDB has merged the file. */
+  damage: string | undefined
 
   /** `last` is what was read before; the database may be ahead of it. */
   constructor(
@@ -152,7 +154,13 @@ export class Checkpoints {
     const value = sequenceNumber.encode(sequence, SEQUENCE)
     await this.#level.batch([{ type: 'put', key: SEQUENCE_KEY, value }], { sync: true })
     const head = headPositionOf(this.#level)
-    await store(this.#files, this.#dataDir, this.#identity, { ...NONE, sequence, head, log })
+    await store(this.#files, this.#dataDir, this.#identity, {
+      ...NONE,
+      sequence,
+      head,
+      log,
+      damage: this.damage,
+    })
   }
 }
 

@@ -1,4 +1,4 @@
-/** The refusal of a database whose files are damaged. */
+/** The errors of a database whose files are damaged. */
 import { NodeError } from '../errors.ts'
 
 /** Its kind is `database`. */
@@ -12,6 +12,22 @@ export class DamagedError extends NodeError {
       'database',
       `The database in ${dataDir} is damaged: ${problem}. "${verify}" names all that is wrong, ` +
         `and "${verify} --repair" goes back to the last whole block.`,
+    )
+    this.problem = problem
+  }
+}
+
+/** An entry that is asked for cannot be read, or not be relied on. Its kind is `storage`. */
+export class UnreadableError extends NodeError {
+  /** A phrase that names the file or the entry. */
+  readonly problem: string
+
+  constructor(problem: string, dataDir?: string) {
+    const verify = dataDir === undefined ? 'tandem verify' : `tandem verify --data-dir ${dataDir}`
+    super(
+      'storage',
+      `The node cannot read what is asked for: its database is damaged (${problem}). Stop the node: "${verify}" ` +
+        `names all that is wrong, and "${verify} --repair" goes back to the last whole block.`,
     )
     this.problem = problem
   }

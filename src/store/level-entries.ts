@@ -5,6 +5,8 @@ import type { Operation } from './table.ts'
 export interface Level {
   /** Can it be read? It cannot while it is being opened again, nor after that has failed. */
   readonly isOpen: boolean
+  /** What was found damaged in its files since it was opened, in phrases. */
+  readonly damage?: readonly string[]
   getSync(key: Uint8Array): Uint8Array | undefined
   /** Writes all or nothing. With `sync` it survives the death of the machine. */
   batch(operations: readonly Operation[], options: { readonly sync: boolean }): Promise<void>

@@ -5,7 +5,7 @@ import { messageOf, NodeError } from '../errors.ts'
 import { DamagedError } from './damage.ts'
 import { diskFiles } from './files.ts'
 import type { Level } from './level-entries.ts'
-import { damagedBlocks } from './table-blocks.ts'
+import { checkTables, type DamagedBlock } from './table-blocks.ts'
 import { systemTimers } from './timers.ts'
 
 /** LevelDB's own files, beside `tandem.json`. */
@@ -81,6 +81,11 @@ export interface OpenedLevel {
   readonly level: Level
   /** What is wrong with files of it that LevelDB opened without an error, each in a phrase that names the file. */
   readonly overlooked: readonly string[]
+  /**
+   * Checks the tables that it has now, as `checkTables` does. Those of LevelDB's list are whole files: it lists a table when
+   * that is written, and a merge that is under way leaves others in the folder.
+   */
+  checkTables(): Generator<DamagedBlock[]>
 }
 
 /**
@@ -109,7 +114,11 @@ export async function openLevel(
     throw missing === undefined || isLocked(error) ? refused : new DamagedError(directory, missing)
   }
   const overlooked = [...(await droppedBytes(folder)), ...(await cutOffTables(folder, database))]
-  return { level: levelOver(database, folder), overlooked }
+  return {
+    level: levelOver(database, folder),
+    overlooked,
+    checkTables: () => checkTables(folder, [...listedTables(database).keys()].sort()),
+  }
 }
 
 /**
@@ -127,11 +136,6 @@ export async function rebuildLevel(directory: string): Promise<void> {
   }
 }
 
-/** What is damaged in the tables of a data directory, in phrases. Reads all of them; throws the file system's errors. */
-export function damagedTables(directory: string): string[] {
-  return damagedBlocks(join(directory, DATABASE_FOLDER))
-}
-
 /** The refusal for an error of LevelDB. */
 export function refusal(directory: string, error: unknown): NodeError {
   if (error instanceof NodeError) return error
@@ -144,8 +148,13 @@ export function refusal(directory: string, error: unknown): NodeError {
   const cause = causeOf(error)
   const message = messageOf(cause)
   const isDamage = codeOf(cause) === 'LEVEL_CORRUPTION' || message.endsWith('No such file or directory')
-  if (isDamage) return new DamagedError(directory, `LevelDB reports "${message}"`)
+  if (isDamage) return new DamagedError(directory, reported(error))
   return new NodeError('database', `The database in ${directory} cannot be opened: ${message}`)
+}
+
+/** What LevelDB says, in a phrase. */
+export function reported(error: unknown): string {
+  return `LevelDB reports "${messageOf(causeOf(error))}"`
 }
 
 function causeOf(error: unknown): unknown {
@@ -184,17 +193,21 @@ async function droppedBytes(folder: string): Promise<string[]> {
   )
 }
 
+/** The tables that an open database has, with their sizes. */
+function listedTables(database: object): ReadonlyMap<string, number> {
+  // The types of `level` are those of its browser form, which has no files.
+  if (!('getProperty' in database) || typeof database.getProperty !== 'function') return new Map()
+  const listed = String(database.getProperty('leveldb.sstables')).matchAll(/^ (\d+):(\d+)\[/gm)
+  return new Map([...listed].map(([, number = '', size]) => [`${number.padStart(6, '0')}.ldb`, Number(size)]))
+}
+
 /** Compares the sizes of the tables with those of the list: LevelDB looks at a table when it is first read. */
 async function cutOffTables(folder: string, database: object): Promise<string[]> {
-  // The types of `level` are those of its browser form, which has no files.
-  if (!('getProperty' in database) || typeof database.getProperty !== 'function') return []
-  const listed = String(database.getProperty('leveldb.sstables')).matchAll(/^ (\d+):(\d+)\[/gm)
   const problems: string[] = []
-  for (const [, number = '', size] of listed) {
-    const name = `${number.padStart(6, '0')}.ldb`
+  for (const [name, size] of listedTables(database)) {
     // A table that was merged into another meanwhile is gone.
     const found = await stat(join(folder, name)).catch(() => undefined)
-    if (found === undefined || found.size === Number(size)) continue
+    if (found === undefined || found.size === size) continue
     problems.push(`${DATABASE_FOLDER}/${name} has ${found.size} bytes of ${size}`)
   }
   return problems

@@ -3,10 +3,12 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Directory, damages, journalOf, openChecked } from './checked-level.ts'
 import { headProblem, noteDamage, readCheckpoint } from './checkpoint.ts'
-import { DamagedError } from './damage.ts'
+import { DamagedError, UnreadableError } from './damage.ts'
 import { diskFiles } from './files.ts'
+import { GuardedLevel } from './guarded-level.ts'
 import { checkIdentity, type Identity, raiseFormat, requireDatabase, requireWholeChain } from './identity.ts'
-import { damagedTables, isOfLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
+import type { Level } from './level-entries.ts'
+import { isOfLevel, type OpenedLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
 import { readLog } from './logged-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { createReadOnlyStore } from './read-only.ts'
@@ -24,7 +26,10 @@ export interface StoreOptions extends Identity {
    * resolves: it survives the death of the process at any instant, but not that of the machine.
    */
   readonly fsync?: boolean | undefined
-  /** Given in a sentence what is left out of the log although nothing that was acknowledged is missing. */
+  /**
+   * Given in a sentence what is left out of the log although nothing that was acknowledged is missing, and what is found
+   * damaged in the files while the database is open.
+   */
   readonly onNotice?: ((sentence: string) => void) | undefined
 }
 
@@ -36,10 +41,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { dataDir, chain, chainId, fork, fsync = false } = options
   if (dataDir === undefined) return createMemoryStore()
   await checkIdentity(dataDir, options, readCheckpoint(dataDir)?.identity)
-  const { level, overlooked } = await openLevel(dataDir, { createIfMissing: true })
+  const { level, overlooked, checkTables } = await openLevel(dataDir, { createIfMissing: true })
+  const { onNotice } = options
+  const guard = (opened: Level, note: (problem: string) => void) => {
+    const onDamage = (problem: string) => {
+      note(problem)
+      onNotice?.(new DamagedError(dataDir, problem).message)
+    }
+    return new GuardedLevel(opened, { dataDir, timers: systemTimers, check: checkTables(), onDamage })
+  }
   try {
     const directory = directoryOf(dataDir, { chain, chainId, fork })
-    return await openChecked(directory, level, overlooked, { fsync, onNotice: options.onNotice })
+    return await openChecked(directory, level, overlooked, { fsync, onNotice, guard })
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)
@@ -94,7 +107,12 @@ function directoryOf(dataDir: string, identity: Identity): Directory {
  * the next start may not look where this one did.
  */
 export async function refusalOfStart(dataDir: string, identity: Identity, error: unknown): Promise<unknown> {
-  const refused = isOfLevel(error) ? refusal(dataDir, error) : error
+  const refused =
+    error instanceof UnreadableError
+      ? new DamagedError(dataDir, error.problem)
+      : isOfLevel(error)
+        ? refusal(dataDir, error)
+        : error
   if (refused instanceof DamagedError) await noteDamage(dataDir, identity, refused.problem)
   return refused
 }
@@ -132,13 +150,14 @@ interface UnwrittenStore extends ReadOnlyStore {
 
 /** The same, also of a fork, where files are damaged, as long as LevelDB opens them, with each block of its tables. */
 export async function openStoreForVerification(dataDir: string): Promise<UnwrittenStore> {
-  const opened = await openUnwritten(dataDir)
-  return { ...opened, problems: [...opened.problems, ...damagedTables(dataDir)] }
+  const { checkTables, ...opened } = await openUnwritten(dataDir)
+  const damaged = [...checkTables()].flat().map(({ problem }) => problem)
+  return { ...opened, problems: [...opened.problems, ...damaged] }
 }
 
-async function openUnwritten(dataDir: string): Promise<UnwrittenStore> {
+async function openUnwritten(dataDir: string): Promise<UnwrittenStore & Pick<OpenedLevel, 'checkTables'>> {
   const identity = await requireDatabase(dataDir)
-  const { level, overlooked } = await openLevel(dataDir, { createIfMissing: false })
+  const { level, overlooked, checkTables } = await openLevel(dataDir, { createIfMissing: false })
   try {
     const last = readCheckpoint(dataDir)
     const folder = journalOf(dataDir)
@@ -149,7 +168,13 @@ async function openUnwritten(dataDir: string): Promise<UnwrittenStore> {
     if (head !== undefined) problems.push(head)
     const [fresh] = overlooked
     if (fresh !== undefined) await noteDamage(dataDir, identity, fresh)
-    return { identity, store: createReadOnlyStore(level, log.operations), problems, notices: log.notices }
+    return {
+      identity,
+      store: createReadOnlyStore(level, log.operations),
+      problems,
+      notices: log.notices,
+      checkTables,
+    }
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)

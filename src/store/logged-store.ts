@@ -28,6 +28,8 @@ export interface LoggedStoreOptions extends LogOptions {
   readonly lastHead?: HeadPosition | undefined
   /** Runs when the log is in the level, before a file of the present format is made; had the log any record? */
   readonly beforeNewFile?: ((hasRecords: boolean) => Promise<void>) | undefined
+  /** Puts what watches for damage around the level of the open store. */
+  readonly guard?: ((level: Level) => Level) | undefined
 }
 
 /** How much of its log a level has; unknown where its note of that is damaged. */
@@ -122,7 +124,8 @@ export async function openLoggedStore(level: Level, options: LoggedStoreOptions)
   // Otherwise they may be there again after the death of the machine, with numbers that were given again since.
   await files.syncFolder(folder)
   await checkpoints?.write(log.end.segment)
-  return new WriteBehind({ level, log, fsync, timers, checkpoints, lastHead })
+  const { guard = (plainLevel) => plainLevel } = options
+  return new WriteBehind({ level: guard(level), log, fsync, timers, checkpoints, lastHead })
 }
 
 /** A log that is read and not changed. */

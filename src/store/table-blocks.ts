@@ -3,12 +3,16 @@
  * `classic-level` has no option for that: a changed byte of a key makes an entry look absent.
  */
 import { basename } from 'node:path'
-import { diskFiles, type Files, readWhole } from './files.ts'
+import { diskFiles, type Files, type ReadableFile } from './files.ts'
 
 const FOOTER_BYTES = 48
 const MAGIC = Buffer.from('57fb808b247547db', 'hex')
 /** Behind each block: how it is compressed, and its checksum. */
 const TRAILER_BYTES = 5
+/** Behind each key in a table: a sequence number and what was done with the key. */
+const KEY_SUFFIX_BYTES = 8
+/** Bytes that are read at once, and after which a check may pause. */
+const WINDOW_BYTES = 1 << 20
 
 /** Where a block is in its file. */
 interface Handle {
@@ -56,49 +60,167 @@ class Varints {
   }
 }
 
-/** Is the checksum of a block the one behind it? */
-function isWhole(table: Buffer, { offset, size }: Handle): boolean {
-  const end = offset + size + 1
-  if (end + TRAILER_BYTES - 1 > table.length) return false
-  return maskedChecksum(table.subarray(offset, end)) === table.readUInt32LE(end)
+/** An entry of a block that lists others. */
+interface Listed {
+  /** No key of the block is greater. */
+  readonly last: Buffer
+  readonly handle: Handle
 }
 
-/** The handles that are the values of a block's entries; none of a compressed block, which this node does not write. */
-function handlesIn(table: Buffer, { offset, size }: Handle): Handle[] {
-  if (table[offset + size] !== 0) return []
-  const block = table.subarray(offset, offset + size)
+/** The entries of a block's list; none of a compressed block, which this node does not write. */
+function entriesIn(block: Buffer): Listed[] {
+  const size = block.length - TRAILER_BYTES
+  if (block[size] !== 0) return []
   const end = size - 4 - 4 * block.readUInt32LE(size - 4)
-  const handles: Handle[] = []
+  const entries: Listed[] = []
+  let key = Buffer.alloc(0)
   const entry = new Varints(block, 0)
   while (entry.at < end) {
-    entry.next()
+    const shared = entry.next()
     const keyBytes = entry.next()
     const valueBytes = entry.next()
     const value = entry.at + keyBytes
-    handles.push(new Varints(block, value).handle())
+    key = Buffer.concat([key.subarray(0, shared), block.subarray(entry.at, value)])
+    const last = key.subarray(0, Math.max(0, key.length - KEY_SUFFIX_BYTES))
+    entries.push({ last, handle: new Varints(block, value).handle() })
     entry.at = value + valueBytes
   }
-  return handles
+  return entries
 }
 
-/** Offsets of the blocks of a table whose checksum is wrong; where its index is one of them, what that names is not read. */
-function damagedOffsets(table: Buffer): number[] {
-  const footer = table.length - FOOTER_BYTES
-  if (footer < 0 || !table.subarray(-MAGIC.length).equals(MAGIC)) return [Math.max(0, footer)]
-  const place = new Varints(table, footer)
-  const lists = [place.handle(), place.handle()]
-  const damaged = lists.filter((list) => !isWhole(table, list))
-  const named = lists.filter((list) => !damaged.includes(list)).flatMap((list) => handlesIn(table, list))
-  return [...damaged, ...named.filter((block) => !isWhole(table, block))].map(({ offset }) => offset)
+/** Reads a table in order through a window. */
+class TableReader {
+  readonly #file: ReadableFile
+  #window = Buffer.alloc(0)
+  #start = 0
+
+  constructor(file: ReadableFile) {
+    this.#file = file
+  }
+
+  get size(): number {
+    return this.#file.size
+  }
+
+  /** Fewer bytes where the file ends. Valid until the next call. */
+  bytes(from: number, length: number): Buffer {
+    const skipped = from - this.#start
+    if (skipped < 0 || skipped + length > this.#window.length) {
+      const window = Buffer.allocUnsafe(
+        Math.max(0, Math.min(this.size - from, Math.max(length, WINDOW_BYTES))),
+      )
+      const read = window.length === 0 ? 0 : this.#file.read(window, from)
+      this.#window = window.subarray(0, read)
+      this.#start = from
+    }
+    const at = from - this.#start
+    return this.#window.subarray(at, at + length)
+  }
+
+  /** A block with its trailer; `undefined` where its checksum is not the one behind it. */
+  block({ offset, size }: Handle): Buffer | undefined {
+    const length = size + TRAILER_BYTES
+    if (offset + length > this.size) return undefined
+    const bytes = this.bytes(offset, length)
+    if (bytes.length < length) return undefined
+    return maskedChecksum(bytes.subarray(0, size + 1)) === bytes.readUInt32LE(size + 1) ? bytes : undefined
+  }
 }
 
-/** What is damaged in the tables of LevelDB's folder, a phrase for each block. Throws the file system's errors. */
-export function damagedBlocks(folder: string, files: Files = diskFiles): string[] {
-  const tables = files.list(folder).filter((name) => name.endsWith('.ldb'))
-  return tables.sort().flatMap((name) => {
-    const offsets = damagedOffsets(readWhole(files, `${folder}/${name}`))
-    return offsets
-      .sort((a, b) => a - b)
-      .map((offset) => `${basename(folder)}/${name}, at byte ${offset}: the checksum of a block is wrong`)
+/** Keys from `from` to `to`, both included. */
+export interface DamagedKeys {
+  readonly from: Uint8Array
+  /** `undefined` is the last key of the database. */
+  readonly to: Uint8Array | undefined
+}
+
+/** A block of a table whose checksum is wrong. */
+export interface DamagedBlock {
+  /** Names the file and the byte. */
+  readonly problem: string
+  /** The keys that it may hold: all, where it is one that lists others. */
+  readonly keys: DamagedKeys
+}
+
+const NO_BYTES = new Uint8Array()
+const ALL_KEYS: DamagedKeys = { from: NO_BYTES, to: undefined }
+
+/** Damage at an offset, and how many bytes were read since the last result. */
+interface Checked {
+  readonly bytes: number
+  readonly damage?: { readonly offset: number; readonly keys: DamagedKeys }
+}
+
+/** Checks the blocks of a table, those that list others first; where the index is damaged, what it names is not read. */
+function* checkBlocks(table: TableReader): Generator<Checked> {
+  const at = table.size - FOOTER_BYTES
+  const footer = Buffer.from(at < 0 ? NO_BYTES : table.bytes(at, FOOTER_BYTES))
+  if (!footer.subarray(-MAGIC.length).equals(MAGIC)) {
+    yield { bytes: FOOTER_BYTES, damage: { offset: Math.max(0, at), keys: ALL_KEYS } }
+    return
+  }
+  const place = new Varints(footer, 0)
+  const [metaindex, index] = [place.handle(), place.handle()]
+  const lists = [metaindex, index].map((handle) => {
+    const block = table.block(handle)
+    return { handle, entries: block && entriesIn(block) }
   })
+  for (const { handle, entries } of lists) {
+    const isDamaged = entries === undefined
+    yield { bytes: handle.size, ...(isDamaged && { damage: { offset: handle.offset, keys: ALL_KEYS } }) }
+  }
+  let from: Uint8Array = NO_BYTES
+  for (const { last, handle } of lists[1]?.entries ?? []) {
+    const isDamaged = table.block(handle) === undefined
+    const damage = { offset: handle.offset, keys: { from, to: last } }
+    yield { bytes: handle.size, ...(isDamaged && { damage }) }
+    from = last
+  }
+  // The filter: without its bits a key of any block looks absent.
+  for (const { handle } of lists[0]?.entries ?? []) {
+    const isDamaged = table.block(handle) === undefined
+    yield { bytes: handle.size, ...(isDamaged && { damage: { offset: handle.offset, keys: ALL_KEYS } }) }
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+/** Checks one table; yields whenever about a megabyte was read, with the damage that was found since. */
+function* checkTable(folder: string, name: string, files: Files): Generator<DamagedBlock[]> {
+  const file = files.openForReading(`${folder}/${name}`)
+  try {
+    let [found, read]: [DamagedBlock[], number] = [[], 0]
+    for (const { bytes, damage } of checkBlocks(new TableReader(file))) {
+      if (damage !== undefined) {
+        const problem = `${basename(folder)}/${name}, at byte ${damage.offset}: the checksum of a block is wrong`
+        found.push({ problem, keys: damage.keys })
+      }
+      read += bytes
+      if (read < WINDOW_BYTES) continue
+      yield found
+      ;[found, read] = [[], 0]
+    }
+    yield found
+  } finally {
+    file.close()
+  }
+}
+
+/**
+ * Checks tables of LevelDB's folder; one that was merged into another meanwhile is passed over. Yields after about a
+ * megabyte, and at the end of each table, with the damaged blocks that were found since. Throws the file system's errors.
+ */
+export function* checkTables(
+  folder: string,
+  names: readonly string[],
+  files: Files = diskFiles,
+): Generator<DamagedBlock[]> {
+  for (const name of names) {
+    try {
+      yield* checkTable(folder, name, files)
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+  }
 }

@@ -1,6 +1,8 @@
 /** Typed corners of one ordered keyspace: reads happen here, writes are only described here. */
 import { equal } from '../encoding/bytes.ts'
 import { fromHex, type Hex, toHex, writeHex } from '../encoding/hex.ts'
+import { messageOf } from '../errors.ts'
+import { UnreadableError } from './damage.ts'
 
 /** A change of the data. */
 export type Operation =
@@ -151,7 +153,16 @@ export class Table<K extends Id, V> {
 
   get(key: K): V | undefined {
     const bytes = this.#reader.get(this.#prefix, key, this.#keys)
-    return bytes === undefined ? undefined : this.#values.decode(bytes, key)
+    return bytes === undefined ? undefined : this.#decode(bytes, key)
+  }
+
+  /** Throws `storage` for bytes that are not what `put` writes. */
+  #decode(bytes: Uint8Array, id: K): V {
+    try {
+      return this.#values.decode(bytes, id)
+    } catch (error) {
+      throw new UnreadableError(`the entry ${id} cannot be read: ${messageOf(error)}`)
+    }
   }
 
   /** The bytes of an entry, for a reader that needs little of them. */
@@ -194,7 +205,7 @@ export class Table<K extends Id, V> {
     let left = most
     for await (const [key, value] of this.#reader.entries(lower, upper, reverse, most)) {
       const id = this.#keys.decode(key)
-      yield [id, this.#values.decode(value, id)]
+      yield [id, this.#decode(value, id)]
       if (--left === 0) return
     }
   }

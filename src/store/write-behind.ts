@@ -17,6 +17,8 @@ export interface Store extends KeyValueReader {
   readonly states?: CollectedStates | undefined
   /** Why no batch is taken at present: the disk refuses writes. Reads go on, and batches are taken again once it takes them. */
   readonly failure: NodeError | undefined
+  /** What was found damaged in its files since it was opened, in phrases; entries there are refused. */
+  readonly damage?: readonly string[] | undefined
   /** Writes all or nothing, then runs the `after` steps. A later step for a key wins. Throws `storage`; then nothing is written. */
   batch(writes: readonly Write[]): Promise<void>
   /** The head at the last checkpoint before it was opened: what is above came from its log. */
@@ -95,6 +97,10 @@ export class WriteBehind implements Store {
 
   get failure(): NodeError | undefined {
     return this.#failure
+  }
+
+  get damage(): readonly string[] | undefined {
+    return this.#level.damage
   }
 
   get<K extends Id>(prefix: number, id: K, keys: KeyCodec<K>): Uint8Array | undefined {

@@ -250,6 +250,10 @@ function showHealth(registers: Registry[]): (health: Health) => void {
   const head = plain('tandem_head_height', 'Height of the head.')
   const headTimestamp = plain('tandem_head_timestamp_seconds', 'Unix time of the head.')
   const database = plain('tandem_database_bytes', 'Size of the data directory; 0 in memory.')
+  const damaged = plain(
+    'tandem_database_damaged_blocks',
+    'Damaged blocks of the tables found since the start.',
+  )
   return (health) => {
     info.set({ chain: health.chain, chain_id: health.chainId }, 1)
     pool.set({ state: 'pending' }, health.pending)
@@ -257,6 +261,7 @@ function showHealth(registers: Registry[]): (health: Health) => void {
     head.set(health.head)
     headTimestamp.set(health.headTimestamp)
     database.set(health.databaseBytes ?? 0)
+    damaged.set(health.storageDamage?.length ?? 0)
   }
 }
 

@@ -78,7 +78,8 @@ export class MonitoringPages {
       ...(seen.fork && { fork: seen.fork }),
       ...(seen.cluster && placeOf(seen.cluster)),
     }
-    const reason = seen?.storageFailure
+    const [damage] = seen?.storageDamage ?? []
+    const reason = seen?.storageFailure ?? (damage && `The database is damaged: ${damage}.`)
     if (reason !== undefined) return statusPage(503, { status: 'storage', reason, ...head })
     if (dispatcher.load?.isFull === true) return statusPage(503, { status: 'busy', ...head })
     if (seen?.cluster?.isLate === true) return statusPage(503, { status: 'lagging', ...head })

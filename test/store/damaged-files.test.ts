@@ -309,6 +309,16 @@ describe('a database that was closed', () => {
     }
   })
 
+  it('has only the tables checked that LevelDB lists, also where a merge writes or removes others meanwhile', async () => {
+    const dataDir = damagedCopy(closed, /^checkpoint/, 'is deleted')
+    const { level, checkTables } = await openLevel(dataDir, { createIfMissing: false })
+    writeFileSync(join(dataDir, 'db', '000999.ldb'), 'the beginning of a table')
+    const [merged] = readdirSync(join(dataDir, 'db')).filter((name) => name.endsWith('.ldb'))
+    rmSync(join(dataDir, 'db', merged as string))
+    expect([...checkTables()].flat()).toEqual([])
+    await level.close()
+  })
+
   it('is not read where LevelDB has lost the end', async () => {
     const dataDir = damagedCopy(closed, /^db\/.*\.log$/, 'lacks its last byte')
     await expect(openStoreForReading(dataDir)).rejects.toThrow(refusal(dataDir, LOST(9)))

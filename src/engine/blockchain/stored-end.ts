@@ -7,7 +7,7 @@ import { headerHash } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { messageOf } from '../../errors.ts'
 import type { BlockStore } from '../../store/block-store.ts'
-import { DamagedError } from '../../store/damage.ts'
+import { DamagedError, UnreadableError } from '../../store/damage.ts'
 import type { Store } from '../../store/level.ts'
 import { stateTables } from '../../store/tables.ts'
 
@@ -60,7 +60,8 @@ function read(hash: Hex, blocks: BlockStore, place: string): ExecutedBlock {
     const block = blocks.get(hash)
     if (block !== undefined) return block
   } catch (error) {
-    throw new DamagedError(place, `block ${hash} cannot be read (${messageOf(error)})`)
+    const reason = error instanceof UnreadableError ? error.problem : messageOf(error)
+    throw new DamagedError(place, `block ${hash} cannot be read (${reason})`)
   }
   throw new DamagedError(place, `block ${hash} is missing`)
 }
