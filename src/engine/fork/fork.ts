@@ -74,7 +74,7 @@ interface ForkParts {
 
 /** Makes the fork; `source` has the trie nodes that were written since it began. */
 export function createFork({ remote, source, sharedRoots, config, logger, unpaid }: ForkParts): Fork {
-  const demand = new Demand(createPointCheck(remote, logger), remote.waitLimit)
+  const demand = new Demand(createPointCheck(remote, logger), () => remote.waitLimit())
   const remoteStates = new RemoteStates(remote.point)
   const parts = { demand, remoteStates, stateAt: remote.stateAt.bind(remote) }
   const trie = new ForkTrie(source, { sharedRoots }, parts)

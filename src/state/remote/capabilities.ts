@@ -29,8 +29,8 @@ export const Capabilities = z.object({
 })
 export type Capabilities = z.output<typeof Capabilities>
 
-/** Any account and slot: every state answers them. */
-const PROBED = PRECOMPILE_ADDRESS.bridge
+/** The account of the probe: any would do. */
+export const PROBED = PRECOMPILE_ADDRESS.bridge
 const SLOT = '0x0'
 
 /** The block parameter for a block. */

@@ -1,290 +1,190 @@
-/** Headers and blocks of the upstream's chain up to the fork point, verified, and kept. */
+/** Blocks of the upstream's chain up to the fork point with their uncles and receipts: verified, and kept. */
 import type { ExecutedBlock } from '../../chain/block.ts'
-import type { ChainConfig } from '../../chain/config.ts'
 import type { Header } from '../../chain/header.ts'
 import { type Hex, toQuantity } from '../../encoding/hex.ts'
-import { NodeError } from '../../errors.ts'
-import type { RpcCall, RpcOutcome } from '../../upstream/replies.ts'
+import type { RpcCall } from '../../upstream/replies.ts'
 import { RecentMap } from '../recent-map.ts'
 import type { Asker } from './asker.ts'
 import type { BlockCache } from './cache/block-cache.ts'
 import { blockParameter, type Capabilities } from './capabilities.ts'
+import { ChainAnswers } from './chain-answers.ts'
+import { ChainHeaders, type HeaderParts, rawHeaderCall } from './chain-headers.ts'
 import { checkEthereumRoots } from './ethereum-roots.ts'
-import type { ForkPoint, RemoteHeader, RemoteLocation } from './model.ts'
-import {
-  Data,
-  readAnswer,
-  WireBlock,
-  WireHeader,
-  WireLocation,
-  WireReceipt,
-  WireTransaction,
-  wrongAnswer,
-} from './wire.ts'
+import type { RemoteLocation } from './model.ts'
+import { WireBlock, WireHeader, WireLocation, WireReceipt, WireTransaction } from './wire.ts'
 import { type BlockAnswer, readBlock } from './wire-block.ts'
-import { type ReadHeader, readHeader } from './wire-header.ts'
+import type { ReadHeader } from './wire-header.ts'
 
-/** Headers and blocks that are kept in memory. */
-const KEPT_HEADERS = 10_000
+/** Blocks that are kept in memory. */
 const KEPT_BLOCKS = 256
 
 /** What reading blocks takes. */
-export interface BlockParts {
-  readonly point: ForkPoint
+export interface BlockParts extends HeaderParts {
   readonly asker: Asker
-  /** Of the fork point: all blocks before it are fixed by it. */
+  /** That of the fork point. */
   readonly cache: BlockCache
-  readonly config: ChainConfig
   readonly capabilities: Capabilities
-  readonly isSameFamily: boolean
-  /** Given in a sentence, once, why blocks are taken without a proof. */
+  /** Called once, with the reason why transactions and receipts are taken without a proof. */
   readonly notice: (message: string) => void
 }
 
-/** The blocks of the upstream's chain. */
-export interface ChainBlocks {
-  knownHash(number: number): Hex | undefined
-  headerByNumber(number: number): Promise<RemoteHeader | undefined>
-  headerByHash(hash: Hex): Promise<RemoteHeader | undefined>
-  blockByHash(hash: Hex): Promise<ExecutedBlock | undefined>
-  blockByNumber(number: number): Promise<ExecutedBlock | undefined>
-  transactionLocation(hash: Hex): Promise<RemoteLocation | undefined>
+/** A block as it was answered, with the results of the other calls of the request. */
+interface Answered {
+  readonly fields: WireBlock
+  readonly rawHeader: unknown
+  /** Of `eth_getBlockReceipts`. */
+  readonly receipts: unknown
 }
 
-/** The result of a call. Throws `upstream` for an error. */
-function resultOf(call: RpcCall, outcome: RpcOutcome | undefined, origin: string): unknown {
-  if (outcome !== undefined && 'result' in outcome) return outcome.result
-  throw new NodeError('upstream', `The upstream ${origin} refused ${call.method}: ${outcome?.error.message}`)
-}
+/** The blocks of the upstream's chain. At first only the hash of the fork point is known. */
+export class ChainBlocks {
+  readonly headers: ChainHeaders
+  readonly #answers: ChainAnswers
+  readonly #parts: BlockParts
+  readonly #blocks = new RecentMap<Hex, ExecutedBlock>(KEPT_BLOCKS)
+  #isNoticed = false
 
-const rawByHash = (hash: Hex): RpcCall => ({ method: 'rsk_getRawBlockHeaderByHash', params: [hash] })
-
-/** Nothing is known but the hash of the fork point. */
-export function createChainBlocks(parts: BlockParts): ChainBlocks {
-  const { point, asker, cache, config, capabilities, isSameFamily, notice } = parts
-  let isNoted = false
-  const headers = new RecentMap<Hex, RemoteHeader>(KEPT_HEADERS)
-  const blocks = new RecentMap<Hex, ExecutedBlock>(KEPT_BLOCKS)
-  const hashes = new Map<number, Hex>([[point.number, point.hash]])
-
-  const wrong = (what: string) => wrongAnswer(asker.origin(), what)
-
-  /** The results of calls; of a raw header that is not served, nothing. */
-  async function results(calls: readonly RpcCall[], what: string): Promise<unknown[]> {
-    const outcomes = await asker.sendCached(calls, cache, what)
-    return calls.map((call, index) => {
-      const outcome = outcomes[index]
-      const isOptional = call.method.startsWith('rsk_') || call.method === 'eth_getBlockReceipts'
-      if (isOptional && outcome !== undefined && 'error' in outcome) return null
-      return resultOf(call, outcome, asker.origin())
-    })
+  constructor(parts: BlockParts) {
+    this.#parts = parts
+    this.#answers = new ChainAnswers(parts.asker, parts.cache)
+    this.headers = new ChainHeaders(this.#answers, parts)
   }
 
-  function rawOf(result: unknown): Uint8Array | undefined {
-    if (result === null || result === undefined) return undefined
-    return readAnswer(Data, result, 'rsk_getRawBlockHeaderByHash', asker.origin())
-  }
-
-  function headerOf(fields: WireHeader, raw: unknown): ReadHeader {
-    const header = readHeader({ fields, raw: rawOf(raw) }, config, isSameFamily)
-    if (typeof header === 'string') throw wrong(header)
-    return header
-  }
-
-  /** Refuses a canonical header that does not join those known above and below it. */
-  function link(number: number, hash: Hex, header: Header): void {
-    const known = hashes.get(number)
-    if (known !== undefined && known !== hash)
-      throw wrong(`block ${number} is ${hash}, and was ${known} before`)
-    const below = hashes.get(number - 1)
-    if (below !== undefined && below !== header.parentHash) {
-      throw wrong(
-        `the parent of block ${number} is ${header.parentHash}, and block ${number - 1} is ${below}`,
-      )
-    }
-    const above = hashes.get(number + 1)
-    const next = above === undefined ? undefined : headers.get(above)
-    if (next !== undefined && next.header.parentHash !== hash) {
-      throw wrong(
-        `block ${number} is ${hash}, and the parent of block ${number + 1} is ${next.header.parentHash}`,
-      )
-    }
-    hashes.set(number, hash)
-    if (number > 0) hashes.set(number - 1, header.parentHash)
-  }
-
-  function keepHeader(fields: WireHeader, read: ReadHeader): RemoteHeader {
-    const totalDifficulty = fields.totalDifficulty ?? read.header.difficulty
-    const found = { ...read, hash: fields.hash, totalDifficulty }
-    headers.set(fields.hash, found)
-    return found
-  }
-
-  async function headerByHash(hash: Hex): Promise<RemoteHeader | undefined> {
-    const known = headers.get(hash)
+  /** A canonical block at or below the fork point. Throws `upstream` for a wrong answer. */
+  async byHash(hash: Hex): Promise<ExecutedBlock | undefined> {
+    const known = this.#blocks.get(hash)
     if (known !== undefined) return known
-    const call: RpcCall = { method: 'eth_getBlockByHash', params: [hash, false] }
-    const [result, raw] = await results([call, ...(isSameFamily ? [rawByHash(hash)] : [])], `header ${hash}`)
+    const answered = await this.#ask(hash)
+    if (answered === undefined) return undefined
+    const hidden = await this.#hiddenOf(answered.fields)
+    const transactions = [...answered.fields.transactions, ...hidden.transactions]
+    const fields = { ...answered.fields, transactions }
+    const read = this.headers.read(fields, answered.rawHeader)
+    if ((await this.headers.hashAt(fields.number)) !== hash) return undefined
+    this.headers.add(fields, read)
+    const [uncles, receipts] = await Promise.all([
+      this.#unclesOf(fields),
+      this.#receiptsOf(answered.fields, answered.receipts),
+    ])
+    const { config, isSameFamily } = this.#parts
+    const answer = { fields, header: read.header, uncles, receipts: [...receipts, ...hidden.receipts] }
+    const block = readBlock(answer, config, isSameFamily)
+    if (typeof block === 'string') throw this.#answers.wrong(block)
+    if (!isSameFamily) await this.#checkRoots(answer, read)
+    this.#blocks.set(hash, block)
+    return block
+  }
+
+  /** The canonical block; `undefined` above the fork point. Throws `upstream` where it is not served. */
+  async byNumber(number: number): Promise<ExecutedBlock | undefined> {
+    const hash = await this.headers.hashAt(number)
+    if (hash === undefined) return undefined
+    const block = await this.byHash(hash)
+    if (block === undefined) throw this.headers.notServed(number)
+    return block
+  }
+
+  /** Where a transaction is mined; `undefined` where it is not, or only above the fork point. */
+  async locationOf(hash: Hex): Promise<RemoteLocation | undefined> {
+    const call: RpcCall = { method: 'eth_getTransactionByHash', params: [hash] }
+    const [result] = await this.#answers.ask([call], `transaction ${hash}`)
     if (result === null) return undefined
-    const fields = readAnswer(WireHeader, result, call.method, asker.origin())
-    if (fields.hash !== hash) throw wrong(`block ${hash} was asked for, and ${fields.hash} answered`)
-    return fields.number > point.number ? undefined : keepHeader(fields, headerOf(fields, raw))
-  }
-
-  async function headerByNumber(number: number): Promise<RemoteHeader | undefined> {
-    if (number < 0 || number > point.number) return undefined
-    const hash = hashes.get(number)
-    if (hash !== undefined) {
-      const found = await headerByHash(hash)
-      if (found === undefined) throw notServed(number)
-      link(number, hash, found.header)
-      return found
+    const found = this.#answers.read(WireLocation, result, call.method)
+    if (found.hash !== hash) {
+      throw this.#answers.wrong(`transaction ${hash} was asked for, and ${found.hash} answered`)
     }
-    const at = toQuantity(number)
-    const call: RpcCall = { method: 'eth_getBlockByNumber', params: [at, false] }
-    const raw: RpcCall = { method: 'rsk_getRawBlockHeaderByNumber', params: [at] }
-    const [result, bytes] = await results([call, ...(isSameFamily ? [raw] : [])], `block ${number}`)
-    if (result === null) throw notServed(number)
-    const fields = readAnswer(WireHeader, result, call.method, asker.origin())
-    if (fields.number !== number) throw wrong(`block ${number} was asked for, and ${fields.number} answered`)
-    const read = headerOf(fields, bytes)
-    link(number, fields.hash, read.header)
-    return keepHeader(fields, read)
+    const { blockHash, blockNumber, transactionIndex } = found
+    if (blockHash == null || blockNumber == null || transactionIndex == null) return undefined
+    if (blockNumber > this.#parts.point.number) return undefined
+    return { block: { number: blockNumber, hash: blockHash }, index: transactionIndex }
   }
 
-  function notServed(number: number): NodeError {
-    return new NodeError(
-      'upstream',
-      `The upstream ${asker.origin()} does not have block ${number}, which is below the fork point ${point.number}. Name a node with the whole chain with --fork.`,
-    )
-  }
-
-  async function unclesOf(fields: WireBlock): Promise<Header[]> {
-    if (!isSameFamily) return []
-    const calls = fields.uncles.flatMap((hash, index): RpcCall[] => [
-      { method: 'eth_getUncleByBlockHashAndIndex', params: [fields.hash, toQuantity(index)] },
-      rawByHash(hash),
-    ])
-    const found = await results(calls, `the uncles of block ${fields.number}`)
-    return fields.uncles.map((hash, index) => {
-      const uncle = readAnswer(
-        WireHeader,
-        found[2 * index],
-        'eth_getUncleByBlockHashAndIndex',
-        asker.origin(),
-      )
-      if (uncle.hash !== hash)
-        throw wrong(`uncle ${hash} of block ${fields.number} was asked for, and ${uncle.hash} answered`)
-      return headerOf(uncle, found[2 * index + 1]).header
-    })
-  }
-
-  async function receiptsOf(fields: WireBlock, all: unknown): Promise<WireReceipt[]> {
-    const read = (receipt: unknown) =>
-      readAnswer(WireReceipt, receipt, 'eth_getTransactionReceipt', asker.origin())
-    if (Array.isArray(all)) return all.map(read)
-    const calls = fields.transactions.map(({ hash }): RpcCall => {
-      return { method: 'eth_getTransactionReceipt', params: [hash] }
-    })
-    return (await results(calls, `the receipts of block ${fields.number}`)).map(read)
-  }
-
-  /** The block with the transactions that it was answered without, and their receipts. */
-  async function withHidden(fields: WireBlock): Promise<{ fields: WireBlock; receipts: WireReceipt[] }> {
-    const hidden = fields.hiddenTransactions ?? []
-    const calls = hidden.flatMap((hash): RpcCall[] => [
-      { method: 'eth_getTransactionByHash', params: [hash] },
-      { method: 'eth_getTransactionReceipt', params: [hash] },
-    ])
-    const found = await results(calls, `the hidden transactions of block ${fields.number}`)
-    const transactions = hidden.map((_, index) => {
-      return readAnswer(WireTransaction, found[2 * index], 'eth_getTransactionByHash', asker.origin())
-    })
-    const receipts = hidden.map((_, index) => {
-      return readAnswer(WireReceipt, found[2 * index + 1], 'eth_getTransactionReceipt', asker.origin())
-    })
-    return { fields: { ...fields, transactions: [...fields.transactions, ...transactions] }, receipts }
-  }
-
-  async function isCanonical({ number, hash }: WireBlock): Promise<boolean> {
-    if (number > point.number) return false
-    return (hashes.get(number) ?? (await headerByNumber(number))?.hash) === hash
-  }
-
-  /** Throws where transactions and receipts of another family contradict their header; states once what it cannot prove. */
-  async function holdAgainstRoots({ fields, receipts }: BlockAnswer, read: ReadHeader): Promise<void> {
-    const number = `block ${fields.number}`
-    const { wrong: flaw, unproven } = read.isVerified
-      ? await checkEthereumRoots(fields.transactions, receipts, read.header)
-      : { unproven: `the hash of ${number} is not that of the known members of its header` }
-    if (flaw !== undefined) throw wrong(flaw)
-    if (unproven === undefined || isNoted) return
-    isNoted = true
-    notice(
-      `Transactions and receipts of the fork are not proven by the upstream ${asker.origin()}: ${unproven}.`,
-    )
-  }
-
-  async function blockByHash(hash: Hex): Promise<ExecutedBlock | undefined> {
-    const known = blocks.get(hash)
-    if (known !== undefined) return known
+  async #ask(hash: Hex): Promise<Answered | undefined> {
+    const { capabilities, isSameFamily } = this.#parts
     const call: RpcCall = { method: 'eth_getBlockByHash', params: [hash, true] }
     // The form that names a block by its hash alone does not take the height into account.
     const byHash = blockParameter({ number: 0, hash }, capabilities.anchor)
     const canAskAll = capabilities.blockReceipts && capabilities.anchor !== 'number'
     const calls = [
       call,
-      ...(isSameFamily ? [rawByHash(hash)] : []),
+      ...(isSameFamily ? [rawHeaderCall(hash)] : []),
       ...(canAskAll ? [{ method: 'eth_getBlockReceipts', params: [byHash] }] : []),
     ]
-    const found = await results(calls, `block ${hash}`)
-    if (found[0] === null) return undefined
-    const shown = readAnswer(WireBlock, found[0], call.method, asker.origin())
-    const { fields, receipts: hidden } = await withHidden(shown)
-    if (fields.hash !== hash) throw wrong(`block ${hash} was asked for, and ${fields.hash} answered`)
-    const read = headerOf(fields, isSameFamily ? found[1] : undefined)
-    const { header } = read
-    if (!(await isCanonical(fields))) return undefined
-    link(fields.number, hash, header)
-    keepHeader(fields, read)
-    const [uncles, receipts] = await Promise.all([
-      unclesOf(fields),
-      receiptsOf(shown, canAskAll ? found.at(-1) : undefined),
-    ])
-    const answer = { fields, header, uncles, receipts: [...receipts, ...hidden] }
-    const block = readBlock(answer, config, isSameFamily)
-    if (typeof block === 'string') throw wrong(block)
-    if (!isSameFamily) await holdAgainstRoots(answer, read)
-    blocks.set(hash, block)
-    return block
+    const results = await this.#answers.ask(calls, `block ${hash}`)
+    if (results[0] === null) return undefined
+    const fields = this.#answers.read(WireBlock, results[0], call.method)
+    if (fields.hash !== hash)
+      throw this.#answers.wrong(`block ${hash} was asked for, and ${fields.hash} answered`)
+    return {
+      fields,
+      rawHeader: isSameFamily ? results[1] : undefined,
+      receipts: canAskAll ? results.at(-1) : undefined,
+    }
   }
 
-  return {
-    knownHash: (number) => hashes.get(number),
-    headerByNumber,
-    headerByHash,
-    blockByHash,
-    async blockByNumber(number) {
-      if (number < 0 || number > point.number) return undefined
-      const hash = hashes.get(number) ?? (await headerByNumber(number))?.hash
-      const block = hash === undefined ? undefined : await blockByHash(hash)
-      if (block === undefined) throw notServed(number)
-      return block
-    },
-    async transactionLocation(hash) {
-      const call: RpcCall = { method: 'eth_getTransactionByHash', params: [hash] }
-      const [result] = await results([call], `transaction ${hash}`)
-      if (result === null) return undefined
-      const { blockHash, blockNumber, transactionIndex, ...found } = readAnswer(
-        WireLocation,
-        result,
-        call.method,
-        asker.origin(),
-      )
-      if (found.hash !== hash) throw wrong(`transaction ${hash} was asked for, and ${found.hash} answered`)
-      if (blockHash == null || blockNumber == null || transactionIndex == null) return undefined
-      if (blockNumber > point.number) return undefined
-      return { block: { number: blockNumber, hash: blockHash }, index: transactionIndex }
-    },
+  /** The transactions that the block was answered without, and their receipts. */
+  async #hiddenOf({ number, hiddenTransactions }: WireBlock): Promise<{
+    readonly transactions: WireTransaction[]
+    readonly receipts: WireReceipt[]
+  }> {
+    const hidden = hiddenTransactions ?? []
+    const calls = hidden.flatMap((hash): RpcCall[] => [
+      { method: 'eth_getTransactionByHash', params: [hash] },
+      { method: 'eth_getTransactionReceipt', params: [hash] },
+    ])
+    const found = await this.#answers.ask(calls, `the hidden transactions of block ${number}`)
+    const transactions = hidden.map((_, index) =>
+      this.#answers.read(WireTransaction, found[2 * index], 'eth_getTransactionByHash'),
+    )
+    return { transactions, receipts: hidden.map((_, index) => this.#readReceipt(found[2 * index + 1])) }
+  }
+
+  async #unclesOf({ number, hash, uncles }: WireBlock): Promise<Header[]> {
+    if (!this.#parts.isSameFamily) return []
+    const method = 'eth_getUncleByBlockHashAndIndex'
+    const calls = uncles.flatMap((uncle, index): RpcCall[] => [
+      { method, params: [hash, toQuantity(index)] },
+      rawHeaderCall(uncle),
+    ])
+    const found = await this.#answers.ask(calls, `the uncles of block ${number}`)
+    return uncles.map((uncle, index) => {
+      const fields = this.#answers.read(WireHeader, found[2 * index], method)
+      if (fields.hash !== uncle) {
+        throw this.#answers.wrong(
+          `uncle ${uncle} of block ${number} was asked for, and ${fields.hash} answered`,
+        )
+      }
+      return this.headers.read(fields, found[2 * index + 1]).header
+    })
+  }
+
+  /** The receipts out of `all`, the result of `eth_getBlockReceipts`, or one by one where the upstream does not serve it. */
+  async #receiptsOf({ number, transactions }: WireBlock, all: unknown): Promise<WireReceipt[]> {
+    if (Array.isArray(all)) return all.map((receipt) => this.#readReceipt(receipt))
+    const calls = transactions.map(({ hash }): RpcCall => {
+      return { method: 'eth_getTransactionReceipt', params: [hash] }
+    })
+    const found = await this.#answers.ask(calls, `the receipts of block ${number}`)
+    return found.map((receipt) => this.#readReceipt(receipt))
+  }
+
+  #readReceipt(receipt: unknown): WireReceipt {
+    return this.#answers.read(WireReceipt, receipt, 'eth_getTransactionReceipt')
+  }
+
+  /**
+   * Throws where transactions and receipts of another family contradict their header. Gives one notice where they cannot be
+   * proven.
+   */
+  async #checkRoots({ fields, receipts }: BlockAnswer, read: ReadHeader): Promise<void> {
+    const { wrong, unproven } = read.isVerified
+      ? await checkEthereumRoots(fields.transactions, receipts, read.header)
+      : { unproven: `the hash of block ${fields.number} is not that of the known members of its header` }
+    if (wrong !== undefined) throw this.#answers.wrong(wrong)
+    if (unproven === undefined || this.#isNoticed) return
+    this.#isNoticed = true
+    this.#parts.notice(
+      `Transactions and receipts of the fork are not proven by the upstream ${this.#answers.origin()}: ${unproven}.`,
+    )
   }
 }

@@ -26,32 +26,51 @@ export interface LogParts {
   readonly blocks: ChainBlocks
 }
 
-/** Answers queries; parts become shorter where the upstream refuses longer ones. */
-export function createChainLogs({ point, asker, cache, blocks }: LogParts) {
-  let most = MOST_BLOCKS
+/** Answers queries. Once the upstream refuses a range, all later parts are shorter. */
+export class ChainLogs {
+  readonly #parts: LogParts
+  #most = MOST_BLOCKS
 
-  function read(result: unknown, { from, to }: Range, { addresses, topics }: RemoteLogQuery): RemoteLog[] {
-    if (!Array.isArray(result)) throw wrongAnswer(asker.origin(), 'eth_getLogs has no list of logs')
-    return result.map((item: unknown) => {
-      const wire = readAnswer(WireLog, item, 'eth_getLogs', asker.origin())
-      const { blockNumber: number, blockHash: hash, transactionHash, transactionIndex, logIndex } = wire
-      const log = logOf(wire)
-      const known = blocks.knownHash(number)
-      if (number < from || number > to || !matchesLog(log, addresses, topics)) {
-        throw wrongAnswer(asker.origin(), `eth_getLogs has a log of block ${number} that was not asked for`)
-      }
-      if (known !== undefined && known !== hash) {
-        throw wrongAnswer(
-          asker.origin(),
-          `eth_getLogs has a log of block ${hash}, and block ${number} is ${known}`,
-        )
-      }
-      return { log, block: { number, hash }, transactionHash, transactionIndex, logIndex }
-    })
+  constructor(parts: LogParts) {
+    this.#parts = parts
   }
 
-  /** One part, or its halves one after another where it is refused. */
-  async function part(range: Range, query: RemoteLogQuery): Promise<RemoteLog[]> {
+  /** In order of block and index. Throws `upstream` where a part is refused that cannot be divided, or is wrong. */
+  async query(query: RemoteLogQuery): Promise<readonly RemoteLog[]> {
+    const { range } = query
+    if ('blockHash' in range) return this.#ofBlock(range.blockHash, query)
+    const [from, to] = [Math.max(0, range.from), Math.min(range.to, this.#parts.point.number)]
+    const found = await this.#ofRange({ from, to }, query)
+    return found.sort((a, b) => a.block.number - b.block.number || a.logIndex - b.logIndex)
+  }
+
+  /** The logs of one block, out of its receipts. */
+  async #ofBlock(hash: Hex, { addresses, topics }: RemoteLogQuery): Promise<RemoteLog[]> {
+    const executed = await this.#parts.blocks.byHash(hash)
+    if (executed === undefined) return []
+    const { header, transactions } = executed.block
+    const block = { number: header.number, hash }
+    let logIndex = 0
+    return transactions.flatMap(({ hash: transactionHash }, transactionIndex) =>
+      (executed.receipts[transactionIndex]?.logs ?? [])
+        .map((log) => ({ log, block, transactionHash, transactionIndex, logIndex: logIndex++ }))
+        .filter(({ log }) => matchesLog(log, addresses, topics)),
+    )
+  }
+
+  async #ofRange({ from, to }: Range, query: RemoteLogQuery): Promise<RemoteLog[]> {
+    const found: RemoteLog[] = []
+    for (let at = from; at <= to; ) {
+      const end = Math.min(to, at + this.#most - 1)
+      found.push(...(await this.#ofPart({ from: at, to: end }, query)))
+      at = end + 1
+    }
+    return found
+  }
+
+  /** One part, or its halves one after the other where it is refused. */
+  async #ofPart(range: Range, query: RemoteLogQuery): Promise<RemoteLog[]> {
+    const { asker, cache } = this.#parts
     const { from, to } = range
     const filter = {
       fromBlock: toQuantity(from),
@@ -61,45 +80,33 @@ export function createChainLogs({ point, asker, cache, blocks }: LogParts) {
     }
     const call: RpcCall = { method: 'eth_getLogs', params: [filter] }
     const [outcome] = await asker.sendCached([call], cache, `the logs of blocks ${from} to ${to}`)
-    if (outcome !== undefined && 'result' in outcome) return read(outcome.result, range, query)
+    if (outcome !== undefined && 'result' in outcome) return this.#read(outcome.result, range, query)
     const failure = outcome?.error
     if (from === to || (failure !== undefined && isUnserved(failure))) {
       const message = `The upstream ${asker.origin()} refused eth_getLogs of blocks ${from} to ${to}: ${failure?.message}`
       throw new NodeError('upstream', message)
     }
     const middle = from + ((to - from) >> 1)
-    most = Math.min(most, middle - from + 1)
-    return [...(await part({ from, to: middle }, query)), ...(await ranged({ from: middle + 1, to }, query))]
+    this.#most = Math.min(this.#most, middle - from + 1)
+    const lower = await this.#ofPart({ from, to: middle }, query)
+    return [...lower, ...(await this.#ofRange({ from: middle + 1, to }, query))]
   }
 
-  async function ranged({ from, to }: Range, query: RemoteLogQuery): Promise<RemoteLog[]> {
-    const found: RemoteLog[] = []
-    for (let at = from; at <= to; ) {
-      const end = Math.min(to, at + most - 1)
-      found.push(...(await part({ from: at, to: end }, query)))
-      at = end + 1
-    }
-    return found
-  }
-
-  /** Those of one block, out of its receipts. */
-  async function ofBlock(hash: Hex, { addresses, topics }: RemoteLogQuery): Promise<RemoteLog[]> {
-    const executed = await blocks.blockByHash(hash)
-    if (executed === undefined) return []
-    const block = { number: executed.block.header.number, hash }
-    let logIndex = 0
-    return executed.receipts.flatMap(({ logs }, transactionIndex) => {
-      const transactionHash = executed.block.transactions[transactionIndex]?.hash as Hex
-      return logs
-        .map((log) => ({ log, block, transactionHash, transactionIndex, logIndex: logIndex++ }))
-        .filter(({ log }) => matchesLog(log, addresses, topics))
+  #read(result: unknown, { from, to }: Range, { addresses, topics }: RemoteLogQuery): RemoteLog[] {
+    const origin = this.#parts.asker.origin()
+    if (!Array.isArray(result)) throw wrongAnswer(origin, 'eth_getLogs has no list of logs')
+    return result.map((item: unknown) => {
+      const wire = readAnswer(WireLog, item, 'eth_getLogs', origin)
+      const { blockNumber: number, blockHash: hash, transactionHash, transactionIndex, logIndex } = wire
+      const log = logOf(wire)
+      if (number < from || number > to || !matchesLog(log, addresses, topics)) {
+        throw wrongAnswer(origin, `eth_getLogs has a log of block ${number} that was not asked for`)
+      }
+      const known = this.#parts.blocks.headers.knownHash(number)
+      if (known !== undefined && known !== hash) {
+        throw wrongAnswer(origin, `eth_getLogs has a log of block ${hash}, and block ${number} is ${known}`)
+      }
+      return { log, block: { number, hash }, transactionHash, transactionIndex, logIndex }
     })
-  }
-
-  return async (query: RemoteLogQuery): Promise<readonly RemoteLog[]> => {
-    const { range } = query
-    if ('blockHash' in range) return ofBlock(range.blockHash, query)
-    const found = await ranged({ from: Math.max(0, range.from), to: Math.min(range.to, point.number) }, query)
-    return found.sort((a, b) => a.block.number - b.block.number || a.logIndex - b.logIndex)
   }
 }

@@ -1,5 +1,6 @@
 /** Opens the chain that a fork stands on. */
 
+import type { ExecutedBlock } from '../../chain/block.ts'
 import { CHAINS, type ChainConfig } from '../../chain/config.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
@@ -9,11 +10,11 @@ import { originOf } from '../../upstream/sender.ts'
 import type { RemoteSettings } from '../../upstream/settings.ts'
 import { RecentMap } from '../recent-map.ts'
 import { type Asker, createAsker } from './asker.ts'
-import { type BlockCache, createRemoteCache, type RemoteCache } from './cache/block-cache.ts'
+import { type BlockCache, RemoteCache } from './cache/block-cache.ts'
 import { cacheScope, listCache } from './cache/cache-directory.ts'
 import { type Capabilities, canonicalCall, probeCalls, readProbe } from './capabilities.ts'
-import { type BlockParts, type ChainBlocks, createChainBlocks } from './chain-blocks.ts'
-import { createChainLogs } from './chain-logs.ts'
+import { type BlockParts, ChainBlocks } from './chain-blocks.ts'
+import { ChainLogs } from './chain-logs.ts'
 import {
   askPoint,
   type FoundPoint,
@@ -23,10 +24,21 @@ import {
   PointRecord,
   transactionKey,
 } from './fork-point.ts'
-import type { ForkPoint, RemoteChain, RemoteState } from './model.ts'
+import type {
+  ForkPoint,
+  RemoteBlockId,
+  RemoteChain,
+  RemoteHeader,
+  RemoteLocation,
+  RemoteLog,
+  RemoteLogQuery,
+  RemoteState,
+  RemoteUsage,
+  Upstream,
+} from './model.ts'
 import { untriedHints } from './remote-call.ts'
-import { createRemoteState, type StateParts } from './remote-state.ts'
-import { createVerification, type Verification } from './verification.ts'
+import { FetchedState, type StateParts } from './remote-state.ts'
+import { Verification } from './verification.ts'
 import { readAnswer, WireHeader } from './wire.ts'
 
 /** States of blocks that are kept. */
@@ -55,7 +67,7 @@ async function capabilitiesOf(
 }
 
 async function headOf(blocks: ChainBlocks, { point }: FoundPoint, origin: string) {
-  const head = await blocks.blockByHash(point.hash)
+  const head = await blocks.byHash(point.hash)
   if (head !== undefined) return head
   throw new NodeError(
     'upstream',
@@ -67,8 +79,8 @@ async function headOf(blocks: ChainBlocks, { point }: FoundPoint, origin: string
 async function transactionOf({ point, transaction }: FoundPoint, parts: BlockParts) {
   if (transaction === undefined) return undefined
   const { hash, blockHash, blockNumber, index } = transaction
-  const above = createChainBlocks({ ...parts, point: { ...point, number: blockNumber, hash: blockHash } })
-  const block = await above.blockByHash(blockHash)
+  const above = new ChainBlocks({ ...parts, point: { ...point, number: blockNumber, hash: blockHash } })
+  const block = await above.byHash(blockHash)
   if (block?.block.transactions[index]?.hash !== hash || block.block.header.parentHash !== point.hash) {
     throw new NodeError(
       'upstream',
@@ -92,135 +104,204 @@ async function noteOldFormat(
   )
 }
 
-async function replaceUrls(
-  client: RpcClient,
-  current: readonly string[],
-  urls: readonly string[],
-  point: ForkPoint,
-  verification: Verification | undefined,
-): Promise<void> {
-  client.setUrls(urls)
-  try {
-    const found = await askPoint(client, point, verification !== undefined)
-    if (found?.chainId === point.chainId) {
-      if (found.proof !== undefined) await verification?.open(found.proof)
-      return
-    }
-    const problem =
-      found === undefined
-        ? `does not have block ${point.number} (${point.hash})`
-        : `is of chain id ${found.chainId}, not ${point.chainId}`
-    throw new NodeError(
-      'upstream',
-      `The upstream ${client.origin()} ${problem}, which this fork stands on. The former URL stays; fork anew with anvil_reset.`,
-    )
-  } catch (error) {
-    client.setUrls(current)
-    throw error
-  }
+/** What an open chain consists of. */
+interface ChainParts {
+  readonly settings: RemoteSettings
+  readonly client: RpcClient
+  readonly found: FoundPoint
+  readonly asker: Asker
+  readonly cache: RemoteCache
+  readonly blocks: ChainBlocks
+  readonly logs: ChainLogs
+  readonly states: StateParts
+  readonly head: ExecutedBlock
+  readonly transaction: RemoteChain['transaction']
 }
 
-async function build(
-  settings: RemoteSettings,
-  deps: RemoteDeps,
-  client: RpcClient,
-  onCache: (cache: RemoteCache) => void,
-): Promise<RemoteChain> {
-  const { isOffline, cacheDir, cacheBytes } = settings
-  const found = isOffline ? await findOffline(settings) : await findOnline(client, settings)
-  const { point, isSameFamily } = found
-  const scope = cacheScope(settings.urls.map(originOf))
-  const limits =
-    cacheDir === undefined ? undefined : { root: cacheDir, chainId: point.chainId, scope, bytes: cacheBytes }
-  if (limits !== undefined) await noteOldFormat(limits.root, point.chainId, deps.notice)
-  const cache = createRemoteCache(limits, deps)
-  onCache(cache)
-  const own = await cache.block(point)
-  const asker = createAsker(client, isOffline)
-  const config = configOf(point.chainId)
-  const capabilities = await capabilitiesOf(found, asker, own)
-  const { notice } = deps
-  const blockParts: BlockParts = { point, asker, cache: own, config, capabilities, isSameFamily, notice }
-  const blocks = createChainBlocks(blockParts)
-  const head = await headOf(blocks, found, asker.origin())
-  const transaction = await transactionOf(found, blockParts)
-  const { headerByHash } = blocks
-  const verification = createVerification({
-    point,
-    asker,
-    config,
-    capabilities,
-    isSameFamily,
-    headerByHash,
-    notice,
-  })
-  if (found.proof !== undefined) await verification.open(found.proof)
-  const stateParts: StateParts = {
-    asker,
-    cache,
-    config,
-    capabilities,
-    hints: untriedHints(),
-    verification,
-  }
-  const states = new RecentMap<Hex, RemoteState>(KEPT_STATES)
-  const headState = createRemoteState(point, stateParts)
-  let urls = settings.urls
-  if (settings.answerMs !== undefined) client.limit(settings.answerMs)
+class OpenChain implements RemoteChain {
+  readonly point: ForkPoint
+  readonly upstream: Upstream
+  readonly config: ChainConfig
+  readonly head: ExecutedBlock
+  readonly transaction?: { readonly block: ExecutedBlock; readonly index: number }
+  readonly #parts: ChainParts
+  readonly #headState: RemoteState
+  readonly #states = new RecentMap<Hex, RemoteState>(KEPT_STATES)
+  #urls: readonly string[]
 
-  return {
-    point,
-    upstream: { origin: client.origin(), client: found.client, isSameFamily },
-    config,
-    head,
-    ...(transaction !== undefined && { transaction }),
-    stateAt(block) {
-      if (block.hash === point.hash) return headState
-      let state = states.get(block.hash)
-      if (state === undefined) {
-        state = createRemoteState(block, stateParts)
-        states.set(block.hash, state)
-      }
-      return state
-    },
-    ...blocks,
-    logs: createChainLogs({ point, asker, cache: own, blocks }),
-    async request(method, params) {
-      const [outcome] = await asker.send([{ method, params }], `the answer to ${method}`)
-      if (outcome !== undefined && 'result' in outcome) return outcome.result
-      throw new NodeError(
-        'upstream',
-        `The upstream ${asker.origin()} refused ${method}: ${outcome?.error.message}`,
-      )
-    },
-    async isPointCanonical() {
-      if (isOffline) return true
-      const call = canonicalCall(point.number)
-      const [outcome] = await asker.send([call], `block ${point.number}`)
-      if (outcome === undefined || 'error' in outcome || outcome.result === null) return false
-      return readAnswer(WireHeader, outcome.result, call.method, asker.origin()).hash === point.hash
-    },
-    async setUrls(next) {
-      if (!isOffline)
-        await replaceUrls(client, urls, next, point, settings.isVerified ? verification : undefined)
-      urls = next
-      if (cacheScope(next.map(originOf)) !== scope)
-        cache.stop('it belongs to another URL than the present one')
-    },
-    waitLimit: () => client.waitLimit(),
-    delay: () => client.delay(),
-    usage: () => ({
+  constructor(parts: ChainParts) {
+    const { found, client, states, head, transaction, settings } = parts
+    this.point = found.point
+    this.upstream = { origin: client.origin(), client: found.client, isSameFamily: found.isSameFamily }
+    this.config = states.config
+    this.head = head
+    if (transaction !== undefined) this.transaction = transaction
+    this.#parts = parts
+    this.#headState = new FetchedState(found.point, states)
+    this.#urls = settings.urls
+  }
+
+  stateAt(block: RemoteBlockId): RemoteState {
+    if (block.hash === this.point.hash) return this.#headState
+    let state = this.#states.get(block.hash)
+    if (state === undefined) {
+      state = new FetchedState(block, this.#parts.states)
+      this.#states.set(block.hash, state)
+    }
+    return state
+  }
+
+  knownHash(number: number): Hex | undefined {
+    return this.#parts.blocks.headers.knownHash(number)
+  }
+
+  headerByNumber(number: number): Promise<RemoteHeader | undefined> {
+    return this.#parts.blocks.headers.byNumber(number)
+  }
+
+  headerByHash(hash: Hex): Promise<RemoteHeader | undefined> {
+    return this.#parts.blocks.headers.byHash(hash)
+  }
+
+  blockByHash(hash: Hex): Promise<ExecutedBlock | undefined> {
+    return this.#parts.blocks.byHash(hash)
+  }
+
+  blockByNumber(number: number): Promise<ExecutedBlock | undefined> {
+    return this.#parts.blocks.byNumber(number)
+  }
+
+  transactionLocation(hash: Hex): Promise<RemoteLocation | undefined> {
+    return this.#parts.blocks.locationOf(hash)
+  }
+
+  logs(query: RemoteLogQuery): Promise<readonly RemoteLog[]> {
+    return this.#parts.logs.query(query)
+  }
+
+  async request(method: string, params: readonly unknown[]): Promise<unknown> {
+    const { asker } = this.#parts
+    const [outcome] = await asker.send([{ method, params }], `the answer to ${method}`)
+    if (outcome !== undefined && 'result' in outcome) return outcome.result
+    throw new NodeError(
+      'upstream',
+      `The upstream ${asker.origin()} refused ${method}: ${outcome?.error.message}`,
+    )
+  }
+
+  async isPointCanonical(): Promise<boolean> {
+    const { asker } = this.#parts
+    if (asker.isOffline) return true
+    const { number, hash } = this.point
+    const call = canonicalCall(number)
+    const [outcome] = await asker.send([call], `block ${number}`)
+    if (outcome === undefined || 'error' in outcome || outcome.result === null) return false
+    return readAnswer(WireHeader, outcome.result, call.method, asker.origin()).hash === hash
+  }
+
+  async setUrls(urls: readonly string[]): Promise<void> {
+    const { asker, cache, settings } = this.#parts
+    if (!asker.isOffline) await this.#askAt(urls)
+    this.#urls = urls
+    if (cacheScope(urls.map(originOf)) !== cacheScope(settings.urls.map(originOf)))
+      cache.stop('it belongs to another URL than the present one')
+  }
+
+  waitLimit(): number {
+    return this.#parts.client.waitLimit()
+  }
+
+  delay(): NodeError | undefined {
+    return this.#parts.client.delay()
+  }
+
+  usage(): RemoteUsage {
+    const { client, asker, settings } = this.#parts
+    return {
       ...client.counts,
       callsToday: client.callsToday(),
       callsPerDay: settings.callsPerDay,
       cacheHits: asker.counts.hits,
       cacheMisses: asker.counts.misses,
-    }),
-    async close() {
-      client.close()
-      await cache.close()
-    },
+    }
   }
+
+  async close(): Promise<void> {
+    this.#parts.client.close()
+    await this.#parts.cache.close()
+  }
+
+  /** Asks these URLs for the fork point. Throws `upstream` where they do not have it, and stays at the former ones. */
+  async #askAt(urls: readonly string[]): Promise<void> {
+    const { client, settings, states } = this.#parts
+    const { point } = this
+    client.setUrls(urls)
+    try {
+      const found = await askPoint(client, point, settings.isVerified)
+      if (found?.chainId === point.chainId) {
+        if (found.proof !== undefined) await states.verification.open(found.proof)
+        return
+      }
+      const problem =
+        found === undefined
+          ? `does not have block ${point.number} (${point.hash})`
+          : `is of chain id ${found.chainId}, not ${point.chainId}`
+      throw new NodeError(
+        'upstream',
+        `The upstream ${client.origin()} ${problem}, which this fork stands on. The former URL stays; fork anew with anvil_reset.`,
+      )
+    } catch (error) {
+      client.setUrls(this.#urls)
+      throw error
+    }
+  }
+}
+
+/** The cache of the fork's chain; in memory alone where the settings name no folder. */
+async function openCache(
+  { cacheDir, cacheBytes, urls }: RemoteSettings,
+  deps: RemoteDeps,
+  chainId: number,
+): Promise<RemoteCache> {
+  if (cacheDir === undefined) return new RemoteCache(undefined, deps)
+  await noteOldFormat(cacheDir, chainId, deps.notice)
+  const scope = cacheScope(urls.map(originOf))
+  return new RemoteCache({ root: cacheDir, chainId, scope, bytes: cacheBytes }, deps)
+}
+
+/** Reads the block of the fork point, and what else a chain has from the beginning. */
+async function openChain(
+  settings: RemoteSettings,
+  { notice }: RemoteDeps,
+  client: RpcClient,
+  found: FoundPoint,
+  cache: RemoteCache,
+): Promise<RemoteChain> {
+  const { point, isSameFamily } = found
+  const pointCache = await cache.block(point)
+  const asker = createAsker(client, settings.isOffline)
+  const capabilities = await capabilitiesOf(found, asker, pointCache)
+  const shared = { point, asker, config: configOf(point.chainId), capabilities, isSameFamily, notice }
+  const blockParts: BlockParts = { ...shared, cache: pointCache }
+  const blocks = new ChainBlocks(blockParts)
+  const head = await headOf(blocks, found, asker.origin())
+  const transaction = await transactionOf(found, blockParts)
+  const headerByHash = (hash: Hex) => blocks.headers.byHash(hash)
+  const verification = new Verification({ ...shared, headerByHash })
+  if (found.proof !== undefined) await verification.open(found.proof)
+  if (settings.answerMs !== undefined) client.limit(settings.answerMs)
+  return new OpenChain({
+    settings,
+    client,
+    found,
+    asker,
+    cache,
+    blocks,
+    logs: new ChainLogs({ point, asker, cache: pointCache, blocks }),
+    states: { asker, cache, config: shared.config, capabilities, hints: untriedHints(), verification },
+    head,
+    transaction,
+  })
 }
 
 /**
@@ -231,9 +312,9 @@ export async function openRemoteChain(settings: RemoteSettings, deps: RemoteDeps
   const client = new RpcClient(settings, deps)
   let cache: RemoteCache | undefined
   try {
-    return await build(settings, deps, client, (opened) => {
-      cache = opened
-    })
+    const found = settings.isOffline ? await findOffline(settings) : await findOnline(client, settings)
+    cache = await openCache(settings, deps, found.point.chainId)
+    return await openChain(settings, deps, client, found, cache)
   } catch (error) {
     client.close()
     await cache?.close()

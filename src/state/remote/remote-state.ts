@@ -1,11 +1,12 @@
 /** The state of one block of the upstream: read out of what was fetched, fetched in batches. */
-import { EMPTY_CODE_HASH } from '../../chain/account.ts'
+import { type Account, EMPTY_CODE_HASH } from '../../chain/account.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { RpcCall, RpcOutcome } from '../../upstream/replies.ts'
 import { BATCH_LIMIT } from '../../upstream/rpc-client.ts'
+import type { StorageValue } from '../state-keys.ts'
 import { type Asker, missingOffline } from './asker.ts'
 import type { BlockCache, RemoteCache } from './cache/block-cache.ts'
 import type { CacheRecord } from './cache/records.ts'
@@ -16,9 +17,9 @@ import {
   checkCanonical,
   needsCheck,
 } from './capabilities.ts'
-import type { RemoteBlockId, RemoteState, StateItem } from './model.ts'
+import type { RemoteBlockId, RemoteCall, RemoteState, StateItem } from './model.ts'
 import { type CallPlace, type HintMethods, hintOf, runCall } from './remote-call.ts'
-import { areChecked, type StateSource, stateRequests } from './state-requests.ts'
+import { areChecked, stateRequests } from './state-requests.ts'
 import type { Verification } from './verification.ts'
 import { readAnswer, WireHeader } from './wire.ts'
 
@@ -43,7 +44,7 @@ function named(item: StateItem): string {
     : `slot 0x${item.slot.toString(16)} of ${item.address}`
 }
 
-/** The names of the items that records stand for, those alone that are proven, or not. */
+/** The names of the items whose records are proven, or of those whose records are not. */
 function namesOf(records: readonly CacheRecord[], isProven: boolean): string[] {
   return records.flatMap((record) =>
     (record.kind === 'account' || record.kind === 'cell') && record.isProven === isProven
@@ -73,150 +74,166 @@ function refusal(
   )
 }
 
-/** Reads what memory has and `isTaken`; an account whose code is not there counts as not fetched. */
-function readsOf(
-  cache: () => BlockCache | undefined,
-  isTaken: (known: { readonly isProven: boolean }, item: StateItem) => boolean,
-): Pick<RemoteState, 'account' | 'cell' | 'code'> {
-  const code = (codeHash: Hex) => (codeHash === EMPTY_CODE_HASH ? EMPTY : cache()?.memory.code(codeHash))
-  return {
-    account(address) {
-      const found = cache()?.memory.account(address)
-      if (found === undefined || !isTaken(found, { kind: 'account', address })) return undefined
-      if (found.account === undefined) return found
-      return code(found.account.codeHash) === undefined ? undefined : found
-    },
-    cell(address, slot) {
-      const found = cache()?.memory.cell(address, slot)
-      return found !== undefined && isTaken(found, { kind: 'cell', address, slot }) ? found.value : undefined
-    },
-    code,
-  }
-}
+/** The records of one block's state that are in memory, and those fetched in batches. */
+export class FetchedState implements RemoteState {
+  readonly block: RemoteBlockId
+  readonly #parts: StateParts
+  #cache: BlockCache | undefined
+  /** Does the upstream not prove this block's state, though it proves others? */
+  #isUnprovable = false
+  /** Items for which a proof was asked for and none came: to ask again would not bring one. */
+  readonly #unproven = new Set<string>()
 
-/** The state after a block. Nothing is fetched yet. */
-export function createRemoteState(block: RemoteBlockId, parts: StateParts): RemoteState {
-  const { asker, cache, config, capabilities, hints, verification } = parts
-  let own: BlockCache | undefined = cache.loaded(block.hash)
-  /** Does the upstream refuse to prove this block's state, though that of others? */
-  let isUnproven = false
-  /** What was fetched here without a proof, though one was asked for: asking again would not bring one. */
-  const unproven = new Set<string>()
-  const mustProve = () => !isUnproven && verification.appliesTo(block)
-  const reads = readsOf(
-    () => own,
-    ({ isProven }, item) => isProven || !mustProve() || unproven.has(named(item)),
-  )
-
-  async function load(): Promise<BlockCache> {
-    own ??= await cache.block(block)
-    return own
+  constructor(block: RemoteBlockId, parts: StateParts) {
+    this.block = block
+    this.#parts = parts
+    this.#cache = parts.cache.loaded(block.hash)
   }
 
-  function unknownOf(items: readonly StateItem[]): StateItem[] {
-    const unknown = new Map<string, StateItem>()
-    for (const item of items) {
-      const known =
-        item.kind === 'account' ? reads.account(item.address) : reads.cell(item.address, item.slot)
-      if (known === undefined) unknown.set(named(item), item)
-    }
-    return [...unknown.values()]
+  /** An account whose code is missing counts as not fetched. */
+  account(address: Hex): { readonly account: Account | undefined } | undefined {
+    const found = this.#cache?.memory.account(address)
+    if (found === undefined || !this.#isTaken(found, { kind: 'account', address })) return undefined
+    if (found.account === undefined) return found
+    return this.code(found.account.codeHash) === undefined ? undefined : found
   }
 
-  /** The outcomes of calls, and with them a check that the block is still at its height. */
-  async function sendChecked(calls: readonly RpcCall[], what: string): Promise<readonly RpcOutcome[]> {
-    const check = canonicalCall(block.number)
-    const isOneBatch = calls.length < BATCH_LIMIT
-    const outcomes = await asker.send(isOneBatch ? [...calls, check] : calls, what)
-    const canonical = isOneBatch ? outcomes.at(-1) : (await asker.send([check], what))[0]
-    const found = canonical !== undefined && 'result' in canonical ? canonical.result : undefined
-    const hash = found ? readAnswer(WireHeader, found, check.method, asker.origin()).hash : undefined
-    checkCanonical(block, hash, asker.origin())
-    return outcomes.slice(0, calls.length)
+  cell(address: Hex, slot: bigint): StorageValue | undefined {
+    const found = this.#cache?.memory.cell(address, slot)
+    return found !== undefined && this.#isTaken(found, { kind: 'cell', address, slot })
+      ? found.value
+      : undefined
   }
 
-  async function fetch(items: readonly StateItem[], ahead: readonly StateItem[] = []): Promise<void> {
-    const { put } = await load()
-    const missing = unknownOf(items)
+  code(codeHash: Hex): Uint8Array | undefined {
+    return codeHash === EMPTY_CODE_HASH ? EMPTY : this.#cache?.memory.code(codeHash)
+  }
+
+  async fetch(items: readonly StateItem[], ahead: readonly StateItem[] = []): Promise<void> {
+    const { asker } = this.#parts
+    const cache = await this.#load()
+    const missing = this.#missingOf(items)
     asker.counts.hits += items.length - missing.length
     asker.counts.misses += missing.length
     if (missing.length === 0) return
-    const what = `${listed(missing)} at block ${block.number} (${block.hash})`
+    const { number, hash } = this.block
+    const what = `${listed(missing)} at block ${number} (${hash})`
     if (asker.isOffline) throw missingOffline(what)
-    const wanted = unknownOf([...missing, ...ahead])
-    const records = await ask(wanted, what, wanted.length > missing.length)
+    const wanted = this.#missingOf([...missing, ...ahead])
+    const records = await this.#ask(wanted, what, wanted.length > missing.length)
     // All or nothing: a wrong answer among them makes the others doubtful.
-    const found = records ?? (await ask(missing, what, false)) ?? []
-    if (mustProve()) for (const name of namesOf(found, false)) unproven.add(name)
-    put(found)
+    const found = records ?? (await this.#ask(missing, what, false)) ?? []
+    if (this.#mustProve()) for (const name of namesOf(found, false)) this.#unproven.add(name)
+    cache.put(found)
   }
 
-  /** What the upstream answers, proven where it serves proofs; nothing where it refuses a call and `mayRefuse`. */
-  async function ask(
+  async hint(call: RemoteCall): Promise<readonly StateItem[]> {
+    return hintOf(call, await this.#callPlace(), this.#parts.hints)
+  }
+
+  async call(call: RemoteCall): Promise<Uint8Array> {
+    return runCall(call, await this.#callPlace())
+  }
+
+  async #load(): Promise<BlockCache> {
+    this.#cache ??= await this.#parts.cache.block(this.block)
+    return this.#cache
+  }
+
+  #mustProve(): boolean {
+    return !this.#isUnprovable && this.#parts.verification.appliesTo(this.block)
+  }
+
+  #isTaken({ isProven }: { readonly isProven: boolean }, item: StateItem): boolean {
+    return isProven || !this.#mustProve() || this.#unproven.has(named(item))
+  }
+
+  /** Those that are not in memory, each once. */
+  #missingOf(items: readonly StateItem[]): StateItem[] {
+    const missing = new Map<string, StateItem>()
+    for (const item of items) {
+      const known = item.kind === 'account' ? this.account(item.address) : this.cell(item.address, item.slot)
+      if (known === undefined) missing.set(named(item), item)
+    }
+    return [...missing.values()]
+  }
+
+  /** Records of the items, proven where the upstream serves proofs; `undefined` where it refuses a call and `mayRefuse`. */
+  async #ask(
     items: readonly StateItem[],
     what: string,
     mayRefuse: boolean,
   ): Promise<CacheRecord[] | undefined> {
-    if (!mustProve()) return askPlainly(items, what, mayRefuse)
-    const send = areChecked(items, capabilities, true) ? sendChecked : asker.send
-    const proof = await verification.prove(block, items, (calls) => send(calls, what))
+    if (!this.#mustProve()) return this.#askPlainly(items, what, mayRefuse)
+    const { asker, verification } = this.#parts
+    const proof = await verification.prove(this.block, items, (calls) => this.#send(calls, items, true, what))
     if (proof.kind === 'proven') {
       const proven = new Set(namesOf(proof.records, true))
       const rest = items.filter((item) => !proven.has(named(item)))
-      const plain = rest.length === 0 ? [] : await askPlainly(rest, what, mayRefuse)
+      const plain = rest.length === 0 ? [] : await this.#askPlainly(rest, what, mayRefuse)
       return plain && [...proof.records, ...plain]
     }
     if (proof.kind === 'refused') {
       if (mayRefuse) return undefined
       if (proof.call.method !== 'eth_getProof')
-        throw refusal(proof.call, proof.failure.message, block, asker.origin())
+        throw refusal(proof.call, proof.failure.message, this.block, asker.origin())
     }
-    isUnproven = true
+    this.#isUnprovable = true
     verification.noteUnproven(proof.kind === 'refused' ? proof.failure : proof.why)
-    return askPlainly(items, what, mayRefuse)
+    return this.#askPlainly(items, what, mayRefuse)
   }
 
-  /** What the upstream answers; nothing where it refuses a call and `mayRefuse`. */
-  async function askPlainly(
+  /** Records of the items, without proofs; `undefined` where the upstream refuses a call and `mayRefuse`. */
+  async #askPlainly(
     items: readonly StateItem[],
     what: string,
     mayRefuse: boolean,
   ): Promise<CacheRecord[] | undefined> {
-    const source: StateSource = { block, capabilities, config, origin: asker.origin() }
-    const requests = stateRequests(items, source)
+    const { asker, capabilities, config } = this.#parts
+    const origin = asker.origin()
+    const requests = stateRequests(items, { block: this.block, capabilities, config, origin })
     const calls = requests.flatMap((request) => request.calls)
-    const send = areChecked(items, capabilities, false) ? sendChecked : asker.send
-    const outcomes = await send(calls, what)
-    if (mayRefuse && outcomes.some((outcome) => 'error' in outcome)) return undefined
-    const results = outcomes.map((outcome, index) => {
-      if ('result' in outcome) return outcome.result
-      throw refusal(calls[index] as RpcCall, outcome.error.message, block, asker.origin())
-    })
-    let at = 0
-    const records: CacheRecord[] = []
-    for (const request of requests) {
-      records.push(...request.records(results.slice(at, at + request.calls.length)))
-      at += request.calls.length
+    const outcomes = await this.#send(calls, items, false, what)
+    const results: unknown[] = []
+    for (const [index, call] of calls.entries()) {
+      const outcome = outcomes[index]
+      if (outcome !== undefined && 'error' in outcome) {
+        if (mayRefuse) return undefined
+        throw refusal(call, outcome.error.message, this.block, origin)
+      }
+      results.push(outcome?.result)
     }
-    return records
+    return requests.flatMap((request) => request.records(results.splice(0, request.calls.length)))
   }
 
-  async function callPlace(): Promise<CallPlace> {
+  /** The outcomes of calls; where a block is read by its height, after a check that it is still there. */
+  async #send(
+    calls: readonly RpcCall[],
+    items: readonly StateItem[],
+    isProof: boolean,
+    what: string,
+  ): Promise<readonly RpcOutcome[]> {
+    const { asker, capabilities } = this.#parts
+    if (!areChecked(items, capabilities, isProof)) return asker.send(calls, what)
+    const check = canonicalCall(this.block.number)
+    const isOneBatch = calls.length < BATCH_LIMIT
+    const outcomes = await asker.send(isOneBatch ? [...calls, check] : calls, what)
+    const canonical = isOneBatch ? outcomes.at(-1) : (await asker.send([check], what))[0]
+    const found = canonical !== undefined && 'result' in canonical ? canonical.result : undefined
+    const hash = found ? readAnswer(WireHeader, found, check.method, asker.origin()).hash : undefined
+    checkCanonical(this.block, hash, asker.origin())
+    return outcomes.slice(0, calls.length)
+  }
+
+  async #callPlace(): Promise<CallPlace> {
+    const { asker, capabilities } = this.#parts
     const { callAnchor } = capabilities
     return {
-      block,
-      parameter: blockParameter(block, callAnchor),
+      block: this.block,
+      parameter: blockParameter(this.block, callAnchor),
       isChecked: needsCheck(callAnchor, capabilities),
       asker,
-      cache: await load(),
+      cache: await this.#load(),
     }
-  }
-
-  return {
-    block,
-    ...reads,
-    fetch,
-    hint: async (call) => hintOf(call, await callPlace(), hints),
-    call: async (call) => runCall(call, await callPlace()),
   }
 }

@@ -14,7 +14,7 @@ import { createStateKeys, decodeAccount } from '../state-keys.ts'
 import { findBelow, findNode } from '../trie-read.ts'
 import { Data } from './wire.ts'
 
-/** What `eth_getProof` answers; the values in it are not read, but what its nodes prove. */
+/** What `eth_getProof` answers. Its values are not read, only the nodes that prove them. */
 export const WireProof = z.looseObject({
   accountProof: z.array(Data),
   storageProof: z.array(z.looseObject({ proof: z.array(Data) })),
@@ -27,7 +27,7 @@ export interface Proven {
   readonly account: { readonly nonce: bigint; readonly balance: bigint } | undefined
   /** Is this its code? */
   isCode(code: Uint8Array): boolean
-  /** By slot. What is longer than a word belongs to precompiled contracts, and is left out. */
+  /** By slot. Values longer than a word, which only precompiled contracts have, are left out. */
   readonly cells: ReadonlyMap<bigint, bigint>
 }
 
@@ -40,7 +40,7 @@ function absent(slots: readonly bigint[]): Proven {
   return { account: undefined, isCode, cells: new Map(slots.map((slot) => [slot, 0n])) }
 }
 
-/** Reads the nodes of a proof in this family's trie. Throws where they do not lead from the root to what was asked. */
+/** Reads the nodes of a proof in this family's trie. Throws where they do not lead from the root to the account and its slots. */
 export function readOwnProof(
   root: Hex,
   address: Hex,
@@ -93,9 +93,11 @@ export async function readEthereumProof(
     verifyMerkleProof(keccak256(key), proof, { root: fromHex(from) })
   const found = await read(root, fromHex(address), accountProof)
   if (found === null) return absent(slots)
-  const [nonce, balance, storageRoot, codeHash] = asList(decodeRlp(found), 'account').map((part) =>
-    asBytes(part, 'account'),
-  ) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array]
+  const members = asList(decodeRlp(found), 'account').map((part) => asBytes(part, 'account'))
+  const [nonce, balance, storageRoot, codeHash] = members
+  if (nonce === undefined || balance === undefined || storageRoot === undefined || codeHash === undefined) {
+    throw new RangeError(`the account has ${members.length} members, not 4`)
+  }
   const cells = new Map<bigint, bigint>()
   for (const [index, slot] of slots.entries()) {
     const proof = storageProof[index]?.proof ?? []

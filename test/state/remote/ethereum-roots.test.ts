@@ -11,7 +11,7 @@ import { fromBigInt } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex, toQuantity } from '../../../src/encoding/hex.ts'
 import { encodeRlp } from '../../../src/encoding/rlp.ts'
 import { NodeError } from '../../../src/errors.ts'
-import { type BlockParts, createChainBlocks } from '../../../src/state/remote/chain-blocks.ts'
+import { type BlockParts, ChainBlocks } from '../../../src/state/remote/chain-blocks.ts'
 
 type Json = Record<string, unknown>
 
@@ -138,7 +138,7 @@ async function read({ block, receipts }: Awaited<ReturnType<typeof answers>>) {
     sendCached: async (calls: readonly { method: string }[]) =>
       calls.map(({ method }) => ({ result: method === 'eth_getBlockReceipts' ? receipts : block })),
   }
-  const blocks = createChainBlocks({
+  const blocks = new ChainBlocks({
     point: { chainId: 1, number: 9, hash },
     asker,
     cache: undefined,
@@ -148,7 +148,7 @@ async function read({ block, receipts }: Awaited<ReturnType<typeof answers>>) {
     notice: (message: string) => void notices.push(message),
   } as unknown as BlockParts)
   try {
-    const found = await blocks.blockByHash(hash)
+    const found = await blocks.byHash(hash)
     return { notices, count: found?.block.transactions.length }
   } catch (error) {
     if (!(error instanceof NodeError)) throw error

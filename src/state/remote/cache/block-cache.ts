@@ -9,7 +9,7 @@ import { messageOf } from '../../../errors.ts'
 import type { RemoteDeps } from '../../../upstream/environment.ts'
 import { RecentMap } from '../../recent-map.ts'
 import type { RemoteBlockId } from '../model.ts'
-import { type BlockMemory, createBlockMemory } from './block-memory.ts'
+import { BlockMemory } from './block-memory.ts'
 import {
   blockFolder,
   FILE_SUFFIX,
@@ -31,23 +31,11 @@ const MAYBE_IN_USE_MS = 600_000
 /** What is known of one block. */
 export interface BlockCache {
   readonly memory: BlockMemory
-  /** Takes records over: into memory at once, to disk soon. */
+  /** Adds records: to memory at once, to disk soon. */
   put(records: readonly CacheRecord[]): void
 }
 
-/** The blocks of one network's cache. */
-export interface RemoteCache {
-  /** What is known of a block; its files are read at the first time. */
-  block(id: RemoteBlockId): Promise<BlockCache>
-  /** The same of a block whose files were read lately. */
-  loaded(hash: Hex): BlockCache | undefined
-  /** Writes nothing from now on; the notice has the reason. */
-  stop(why: string): void
-  /** Resolves once everything is written. */
-  close(): Promise<void>
-}
-
-/** Where the files are, and how many bytes they may have. */
+/** Where the files are, and how many bytes they may take. */
 export interface CacheLimits {
   readonly root: string
   readonly chainId: number
@@ -56,12 +44,12 @@ export interface CacheLimits {
   readonly bytes: number
 }
 
-interface Entry extends BlockCache {
-  readonly hash: Hex
-  /** `undefined`: in memory alone. */
-  readonly folder: string | undefined
+/** A folder of a block, as files of one scope. */
+interface Folder {
+  readonly path: string
+  readonly subject: FileSubject
   /** The file that this process appends to, once it has written something. */
-  path: string | undefined
+  file: string | undefined
 }
 
 function isRunning(pid: number): boolean {
@@ -76,7 +64,7 @@ function isRunning(pid: number): boolean {
 /** The name of a new file of records of this process. */
 export const newFileName = (): string => `${process.pid}-${randomBytes(6).toString('hex')}${FILE_SUFFIX}`
 
-/** Reads the files of a folder into memory; those that are corrupt or foreign are put aside, what was read of them stays. */
+/** Reads the files of a folder into memory. Corrupt and foreign files are put aside; the records read from them stay. */
 async function readFolder(
   folder: string,
   subject: FileSubject,
@@ -107,9 +95,9 @@ async function readFolder(
   return { toSave, ended, isThere: names.length > 0 }
 }
 
-/** What the files of a block's folder hold, as they are; those that cannot be read are passed over. */
+/** What the files of a block's folder hold. Files that cannot be decoded are skipped, and no file is changed. */
 export async function readCached(path: string, subject: FileSubject): Promise<BlockMemory> {
-  const memory = createBlockMemory()
+  const memory = new BlockMemory()
   for (const name of await namesIn(path)) {
     if (!RECORD_FILE.test(name)) continue
     for (const record of readFileContent(await readFile(join(path, name)), subject).records)
@@ -118,110 +106,127 @@ export async function readCached(path: string, subject: FileSubject): Promise<Bl
   return memory
 }
 
-/** A cache in memory, and in files where `limits` are given. Notices of files that cannot be used go to `deps`. */
-export function createRemoteCache(limits: CacheLimits | undefined, deps: RemoteDeps): RemoteCache {
-  const entries = new RecentMap<Hex, Entry>(KEPT_BLOCKS)
-  const loading = new RecentMap<Hex, Promise<Entry>>(KEPT_BLOCKS)
-  const folders = new Set<string>()
-  let writing: Promise<void> = Promise.resolve()
-  let bytes: number | undefined
-  let isStopped = limits === undefined
+/** The blocks of one network's cache: in memory, and in files where `limits` are given. Notices go to `deps`. */
+export class RemoteCache {
+  readonly #limits: CacheLimits | undefined
+  readonly #deps: RemoteDeps
+  readonly #loaded = new RecentMap<Hex, BlockCache>(KEPT_BLOCKS)
+  readonly #loading = new RecentMap<Hex, Promise<BlockCache>>(KEPT_BLOCKS)
+  readonly #folders = new Set<string>()
+  #writing: Promise<void> = Promise.resolve()
+  #bytes: number | undefined
+  #isStopped: boolean
 
-  function stop(why: string): void {
-    if (isStopped) return
-    isStopped = true
-    deps.notice(`The cache of the fork is not written any more: ${why}.`)
+  constructor(limits: CacheLimits | undefined, deps: RemoteDeps) {
+    this.#limits = limits
+    this.#deps = deps
+    this.#isStopped = limits === undefined
   }
 
-  /** Makes room for so many bytes; false where there is none. */
-  async function hasRoom(added: number): Promise<boolean> {
-    if (limits === undefined) return false
-    bytes ??= await limitCache(limits.root, limits.bytes, folders)
-    if (bytes + added > limits.bytes) {
-      bytes = await limitCache(limits.root, Math.max(0, limits.bytes - added), folders)
+  /** What is known of a block; its files are read the first time. */
+  block(id: RemoteBlockId): Promise<BlockCache> {
+    let loading = this.#loading.get(id.hash)
+    if (loading === undefined) {
+      loading = this.#load(id)
+      this.#loading.set(id.hash, loading)
     }
-    if (bytes + added > limits.bytes) return false
-    bytes += added
-    return true
+    return loading
   }
 
-  async function append(entry: Entry, records: readonly CacheRecord[]): Promise<void> {
-    const { folder } = entry
-    if (isStopped || folder === undefined || limits === undefined) return
-    const subject = { hash: entry.hash, scope: limits.scope }
-    try {
-      const frame = encodeFrame(subject, records)
-      const isFirst = entry.path === undefined
-      const added = isFirst ? concat(fileHead(subject), frame) : frame
-      if (!(await hasRoom(added.length))) {
-        stop(`it would exceed ${limits.bytes} bytes (--fork-cache-size)`)
-        return
-      }
-      if (isFirst) await useFolder(folder, deps.clock.now())
-      entry.path ??= join(folder, newFileName())
-      await appendFile(entry.path, added)
-    } catch (error) {
-      stop(messageOf(error))
+  /** The same of a block whose files were read lately. */
+  loaded(hash: Hex): BlockCache | undefined {
+    return this.#loaded.get(hash)
+  }
+
+  /** Writes nothing from now on; the notice has the reason. */
+  stop(why: string): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#deps.notice(`The cache of the fork is not written any more: ${why}.`)
+  }
+
+  /** Resolves once everything is written. */
+  async close(): Promise<void> {
+    await this.#writing
+    this.#isStopped = true
+  }
+
+  async #load(id: RemoteBlockId): Promise<BlockCache> {
+    const memory = new BlockMemory()
+    const folder = this.#folderOf(id)
+    if (folder !== undefined) {
+      this.#folders.add(folder.path)
+      await this.#read(folder, memory)
     }
-  }
-
-  /** One file in place of many: written whole before the others are removed. */
-  async function joinFiles(entry: Entry, ended: readonly string[]): Promise<void> {
-    await append(entry, [...entry.memory.records()])
-    if (!isStopped) await Promise.all(ended.map((path) => rm(path, { force: true })))
-  }
-
-  function enqueue(task: () => Promise<void>): void {
-    writing = writing.then(task)
-  }
-
-  async function load(id: RemoteBlockId): Promise<Entry> {
-    const memory = createBlockMemory()
-    const folder = limits && blockFolder(limits.root, limits.chainId, id, limits.scope)
-    const entry: Entry = {
-      hash: id.hash,
+    const loaded: BlockCache = {
       memory,
-      folder,
-      path: undefined,
-      put(records) {
+      put: (records) => {
         const added = records.filter((record) => memory.put(record))
-        if (added.length > 0 && !isStopped) enqueue(() => append(entry, added))
+        if (added.length > 0 && folder !== undefined && !this.#isStopped)
+          this.#enqueue(() => this.#append(folder, added))
       },
     }
-    if (limits !== undefined && folder !== undefined) {
-      folders.add(folder)
-      await read(entry, folder, limits.scope)
-    }
-    entries.set(id.hash, entry)
-    return entry
+    this.#loaded.set(id.hash, loaded)
+    return loaded
   }
 
-  async function read(entry: Entry, folder: string, scope: string): Promise<void> {
+  #folderOf(id: RemoteBlockId): Folder | undefined {
+    if (this.#limits === undefined) return undefined
+    const { root, chainId, scope } = this.#limits
+    return {
+      path: blockFolder(root, chainId, id, scope),
+      subject: { hash: id.hash, scope },
+      file: undefined,
+    }
+  }
+
+  async #read(folder: Folder, memory: BlockMemory): Promise<void> {
+    const { path, subject } = folder
     try {
-      const subject = { hash: entry.hash, scope }
-      const { toSave, ended, isThere } = await readFolder(folder, subject, entry.memory, deps)
-      if (isThere) await useFolder(folder, deps.clock.now())
-      if (ended.length > FILES_TO_JOIN) enqueue(() => joinFiles(entry, ended))
-      else if (toSave.length > 0) enqueue(() => append(entry, toSave))
+      const { toSave, ended, isThere } = await readFolder(path, subject, memory, this.#deps)
+      if (isThere) await useFolder(path, this.#deps.clock.now())
+      if (ended.length > FILES_TO_JOIN) this.#enqueue(() => this.#joinFiles(folder, memory, ended))
+      else if (toSave.length > 0) this.#enqueue(() => this.#append(folder, toSave))
     } catch (error) {
-      deps.notice(`The cache in ${folder} cannot be read: ${messageOf(error)}.`)
+      this.#deps.notice(`The cache in ${path} cannot be read: ${messageOf(error)}.`)
     }
   }
 
-  return {
-    block(id) {
-      let loaded = loading.get(id.hash)
-      if (loaded === undefined) {
-        loaded = load(id)
-        loading.set(id.hash, loaded)
+  #enqueue(task: () => Promise<void>): void {
+    this.#writing = this.#writing.then(task)
+  }
+
+  /** Writes one file in place of many. It is complete before the others are removed. */
+  async #joinFiles(folder: Folder, memory: BlockMemory, ended: readonly string[]): Promise<void> {
+    await this.#append(folder, [...memory.records()])
+    if (!this.#isStopped) await Promise.all(ended.map((path) => rm(path, { force: true })))
+  }
+
+  async #append(folder: Folder, records: readonly CacheRecord[]): Promise<void> {
+    const { path, subject } = folder
+    if (this.#isStopped || this.#limits === undefined) return
+    try {
+      const frame = encodeFrame(subject, records)
+      const isFirst = folder.file === undefined
+      const added = isFirst ? concat(fileHead(subject), frame) : frame
+      if (!(await this.#reserve(added.length, this.#limits))) {
+        this.stop(`it would exceed ${this.#limits.bytes} bytes (--fork-cache-size)`)
+        return
       }
-      return loaded
-    },
-    loaded: (hash) => entries.get(hash),
-    stop,
-    async close() {
-      await writing
-      isStopped = true
-    },
+      if (isFirst) await useFolder(path, this.#deps.clock.now())
+      folder.file ??= join(path, newFileName())
+      await appendFile(folder.file, added)
+    } catch (error) {
+      this.stop(messageOf(error))
+    }
+  }
+
+  /** Makes room for so many bytes, and counts them; false where there is none. */
+  async #reserve(added: number, { root, bytes: most }: CacheLimits): Promise<boolean> {
+    let bytes = this.#bytes ?? (await limitCache(root, most, this.#folders))
+    if (bytes + added > most) bytes = await limitCache(root, Math.max(0, most - added), this.#folders)
+    const isRoom = bytes + added <= most
+    this.#bytes = isRoom ? bytes + added : bytes
+    return isRoom
   }
 }

@@ -5,94 +5,93 @@ import type { Hex } from '../../../encoding/hex.ts'
 import type { StorageValue } from '../../state-keys.ts'
 import type { CacheRecord } from './records.ts'
 
-/** An account; `undefined` does not exist. */
+/** An account; `undefined`: it does not exist. */
 export interface KnownAccount {
   readonly account: Account | undefined
   readonly isProven: boolean
 }
 
-/** A cell. */
+/** The value of a storage cell. */
 export interface KnownCell {
   readonly value: StorageValue
   readonly isProven: boolean
 }
 
-/** Accounts, cells, code and answers. */
-export interface BlockMemory {
-  account(address: Hex): KnownAccount | undefined
-  cell(address: Hex, slot: bigint): KnownCell | undefined
-  code(codeHash: Hex): Uint8Array | undefined
-  answer(key: string): { readonly value: unknown } | undefined
-  /** Takes a record over; false where it was known already, and not for an unproven one alone. */
-  put(record: CacheRecord): boolean
-  /** Everything, for a file of its own. */
-  records(): Iterable<CacheRecord>
+/** What is proven replaces what is not. False: nothing changed. */
+function putProvable<Key, Value extends { readonly isProven: boolean }>(
+  map: Map<Key, Value>,
+  key: Key,
+  value: Value,
+): boolean {
+  const known = map.get(key)
+  if (known !== undefined && (known.isProven || !value.isProven)) return false
+  map.set(key, value)
+  return true
 }
 
-/** Knows nothing yet. */
-export function createBlockMemory(): BlockMemory {
-  const accounts = new Map<Hex, KnownAccount>()
-  const cells = new Map<Hex, Map<bigint, KnownCell>>()
-  const codes = new Map<Hex, Uint8Array>()
-  const answers = new Map<string, { readonly value: unknown }>()
+function putNew<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): boolean {
+  if (map.has(key)) return false
+  map.set(key, value)
+  return true
+}
 
-  function cellsOf(address: Hex): Map<bigint, KnownCell> {
-    let own = cells.get(address)
+/** Accounts, cells, code and answers of one block. */
+export class BlockMemory {
+  readonly #accounts = new Map<Hex, KnownAccount>()
+  readonly #cells = new Map<Hex, Map<bigint, KnownCell>>()
+  readonly #codes = new Map<Hex, Uint8Array>()
+  readonly #answers = new Map<string, { readonly value: unknown }>()
+
+  account(address: Hex): KnownAccount | undefined {
+    return this.#accounts.get(address)
+  }
+
+  cell(address: Hex, slot: bigint): KnownCell | undefined {
+    return this.#cells.get(address)?.get(slot)
+  }
+
+  code(codeHash: Hex): Uint8Array | undefined {
+    return this.#codes.get(codeHash)
+  }
+
+  answer(key: string): { readonly value: unknown } | undefined {
+    return this.#answers.get(key)
+  }
+
+  /** Adds a record. False where it is known already; a proven record replaces one that is not proven. */
+  put(record: CacheRecord): boolean {
+    switch (record.kind) {
+      case 'account': {
+        const { account, isProven } = record
+        return putProvable(this.#accounts, record.address, { account, isProven })
+      }
+      case 'cell': {
+        const { value, isProven } = record
+        return putProvable(this.#cellsOf(record.address), record.slot, { value, isProven })
+      }
+      case 'code':
+        return putNew(this.#codes, keccakHex(record.code), record.code)
+      case 'answer':
+        return putNew(this.#answers, record.key, { value: record.value })
+    }
+  }
+
+  /** All records, each once. */
+  *records(): Iterable<CacheRecord> {
+    for (const [address, known] of this.#accounts) yield { kind: 'account', address, ...known }
+    for (const [address, own] of this.#cells) {
+      for (const [slot, known] of own) yield { kind: 'cell', address, slot, ...known }
+    }
+    for (const code of this.#codes.values()) yield { kind: 'code', code }
+    for (const [key, { value }] of this.#answers) yield { kind: 'answer', key, value }
+  }
+
+  #cellsOf(address: Hex): Map<bigint, KnownCell> {
+    let own = this.#cells.get(address)
     if (own === undefined) {
       own = new Map()
-      cells.set(address, own)
+      this.#cells.set(address, own)
     }
     return own
-  }
-
-  /** What is proven takes the place of what is not. */
-  function putProvable<Key, Value extends { readonly isProven: boolean }>(
-    map: Map<Key, Value>,
-    key: Key,
-    value: Value,
-  ): boolean {
-    const known = map.get(key)
-    if (known !== undefined && (known.isProven || !value.isProven)) return false
-    map.set(key, value)
-    return true
-  }
-
-  function putNew<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): boolean {
-    if (map.has(key)) return false
-    map.set(key, value)
-    return true
-  }
-
-  return {
-    account: (address) => accounts.get(address),
-    cell: (address, slot) => cells.get(address)?.get(slot),
-    code: (codeHash) => codes.get(codeHash),
-    answer: (key) => answers.get(key),
-    put(record) {
-      switch (record.kind) {
-        case 'account':
-          return putProvable(accounts, record.address, {
-            account: record.account,
-            isProven: record.isProven,
-          })
-        case 'cell':
-          return putProvable(cellsOf(record.address), record.slot, {
-            value: record.value,
-            isProven: record.isProven,
-          })
-        case 'code':
-          return putNew(codes, keccakHex(record.code), record.code)
-        case 'answer':
-          return putNew(answers, record.key, { value: record.value })
-      }
-    },
-    *records() {
-      for (const [address, known] of accounts) yield { kind: 'account', address, ...known }
-      for (const [address, own] of cells) {
-        for (const [slot, known] of own) yield { kind: 'cell', address, slot, ...known }
-      }
-      for (const code of codes.values()) yield { kind: 'code', code }
-      for (const [key, { value }] of answers) yield { kind: 'answer', key, value }
-    },
   }
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { keccakHex } from '../../../../src/encoding/hash.ts'
 import { type Hex, toFixedHex } from '../../../../src/encoding/hex.ts'
 import { exportCache, importCache } from '../../../../src/state/remote/cache/archive.ts'
-import { createRemoteCache } from '../../../../src/state/remote/cache/block-cache.ts'
+import { RemoteCache } from '../../../../src/state/remote/cache/block-cache.ts'
 import {
   blockFolder,
   cacheScope,
@@ -69,7 +69,7 @@ function expectedOf(records: readonly CacheRecord[]): Map<string, unknown> {
 
 async function openCache(root: string, bytes = 1 << 30) {
   const deps = testDeps()
-  return { deps, cache: createRemoteCache({ root, chainId: CHAIN, scope: SCOPE, bytes }, deps) }
+  return { deps, cache: new RemoteCache({ root, chainId: CHAIN, scope: SCOPE, bytes }, deps) }
 }
 
 async function store(
