@@ -87,6 +87,8 @@ export interface Queries
   poolSize(): { readonly pending: number; readonly queued: number }
   /** Virtual gas of a sender at its last transaction (`since`: Unix seconds); `undefined` without quotas or for an unknown sender. */
   accountQuota(sender: Hex): { readonly available: number; readonly since: number } | undefined
+  /** The timestamp of a block mined now, Unix seconds; builds no block. */
+  nextTimestamp(): number
   /** Next nonce, counting runnable pooled transactions. */
   pendingNonce(address: Hex): bigint
   /**

@@ -148,6 +148,7 @@ export function fakeEngine(
     pooledAt: (sender, nonce) => [pooled, queued].find((one) => one.from === sender && one.nonce === nonce),
     poolSize: () => ({ pending: 1, queued: 1 }),
     accountQuota: (address) => (address === A ? { available: 1.5, since: 7 } : undefined),
+    nextTimestamp: () => block1.block.header.timestamp + 1,
     pendingNonce: (address) => (address === A ? 4n : 0n),
     call: note('call', new Uint8Array(0)),
     estimateGas: note('estimateGas', 21_000n),

@@ -177,8 +177,9 @@ function feeQueries(context: Context) {
   } satisfies Partial<Queries>
 }
 
-function miningQueries({ mining, blockOverrides }: Context) {
+function miningQueries({ blockchain, clock, mining, blockOverrides }: Context) {
   return {
+    nextTimestamp: () => clock.nextTimestamp(blockchain.head.block.header.timestamp),
     work: () => mining.works.current(),
     coinbase: () => blockOverrides.coinbase,
     isMining: () => mining.schedule.active,

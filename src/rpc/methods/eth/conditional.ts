@@ -18,12 +18,10 @@ function checkBounds(name: string, value: number, least: bigint | undefined, mos
 /** Throws `transaction-refused` when the condition does not hold for the next block on the state after the head. */
 async function checkCondition(condition: TransactionCondition, { queries }: Engine): Promise<void> {
   const { knownAccounts, blockNumberMin, blockNumberMax, timestampMin, timestampMax } = condition
-  const next = (await queries.block({ tag: 'pending' }))?.executed.block.header
-  if (next === undefined) throw new Error('there is no pending block')
-  checkBounds('block number', next.number, blockNumberMin, blockNumberMax)
-  checkBounds('timestamp', next.timestamp, timestampMin, timestampMax)
-  if (knownAccounts === undefined) return
   const head = queries.head()
+  checkBounds('block number', head.block.header.number + 1, blockNumberMin, blockNumberMax)
+  checkBounds('timestamp', queries.nextTimestamp(), timestampMin, timestampMax)
+  if (knownAccounts === undefined) return
   const state = await queries.state({ tag: 'latest' })
   if (state === undefined) throw new Error('the head has no state')
   for (const [address, known] of knownAccounts) {
