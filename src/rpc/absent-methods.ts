@@ -8,7 +8,7 @@ const NO_ACCESS_LISTS = 'blocks of this chain carry no access lists (EIP-7928)'
 const NO_RANDOM_VALUE = 'blocks of this chain are mined and carry a difficulty, no random value'
 const OTHER_CHAIN = 'it belongs to another chain that Anvil can emulate'
 
-/** Methods of Ethereum clients that have nothing to answer here. */
+/** Methods of Ethereum clients that have no meaning on this chain. */
 const ETHEREUM_METHODS: ReadonlyMap<string, string> = new Map([
   ['eth_baseFee', 'blocks of this chain have no base fee, only a minimum gas price (eth_gasPrice)'],
   ['eth_blobBaseFee', NO_BLOBS],
@@ -68,8 +68,8 @@ function reasonOf(name: string): string | undefined {
 export const METHOD_NOT_FOUND = 'method not found'
 
 /**
- * The refusal of a method that does not exist here (docs/internals/rpc-reference.md#21-dispatch-order); for one left
- * out on purpose it includes the reason.
+ * The refusal of a method that this node does not have (docs/internals/rpc-reference.md#21-dispatch-order), with the reason
+ * if the method was left out on purpose.
  */
 export function absenceOf(name: string): string {
   const reason = reasonOf(name)

@@ -1,5 +1,5 @@
 /**
- * From a block as a caller named it to the block or its state, with the chain's refusals
+ * Finds the block that a caller named, or its state, with the reference node's refusals
  * (docs/internals/rpc-reference.md#31-block-parameters, docs/internals/rpc-reference.md#32-eip-1898).
  */
 import type { Engine, Queries } from '../engine/engine.ts'
@@ -13,7 +13,7 @@ function notFound(argument: BlockArgument): NodeError {
   return new NodeError('block-not-found', `${argument.label} not found`)
 }
 
-/** Throws `block-not-found` when there is no such block, or when it is not canonical and has to be. Reads no block. */
+/** Throws `block-not-found` when there is no such block, or when it must be canonical and is not. Reads no block. */
 export function requireKnown(argument: BlockArgument, queries: Queries): void {
   const { reference } = argument
   if ('number' in reference) {
@@ -36,7 +36,7 @@ export function requireCallable(block: BlockArgument, queries: Queries): void {
   requireKnown(block, queries)
 }
 
-/** What is read from the state after a block, at once where that is there. Throws, or rejects with, `block-not-found`. */
+/** The result of `read` on the state after a block, without a promise if the state is in memory. Throws, or rejects with, `block-not-found`. */
 export function readState<T>(
   argument: BlockArgument,
   { queries }: Engine,

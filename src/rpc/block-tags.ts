@@ -1,11 +1,11 @@
 /**
- * The tags `safe` and `finalized` of Ethereum, which this chain does not have: under the dialects they name what Hardhat
- * and Anvil answer for them.
+ * Ethereum's tags `safe` and `finalized`, which this chain does not have: in the dialects of Hardhat and Anvil they name the
+ * blocks that those nodes return.
  */
 import { toQuantity } from '../encoding/hex.ts'
 import type { Dialect } from './dialects.ts'
 
-/** Blocks that Anvil's tags lie below the head: one and two epochs. */
+/** How many blocks below the head Anvil's tags are: one and two epochs. */
 const ANVIL_DEPTH: Readonly<Record<string, number>> = { safe: 32, finalized: 64 }
 
 const isTag = (value: unknown): value is string => value === 'safe' || value === 'finalized'
@@ -14,7 +14,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Parameters with the tags replaced, at the top and as the bounds of a filter; `head` is called where there is one. */
+/** Parameters with the tags replaced, at the top and as the bounds of a filter; `head` is called only if there is a tag. */
 export function withoutFinality(
   params: readonly unknown[],
   dialect: Exclude<Dialect, 'rsk'>,

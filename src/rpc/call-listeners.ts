@@ -1,4 +1,4 @@
-/** Who is told of each call, and how long it took. */
+/** The listeners to calls, which are told the duration of each. */
 import type { OnCall } from '../options/options.ts'
 import { type CallFigures, CallMeter } from './call-meter.ts'
 import type { MethodNames } from './method-names.ts'
@@ -10,7 +10,7 @@ export class CallListeners {
   readonly #methods: readonly MethodNames[]
   #meter: CallMeter | undefined
 
-  /** `methods` are those that are counted by name. */
+  /** `methods` are counted by name. */
   constructor(methods: readonly MethodNames[], first: OnCall | undefined) {
     this.#methods = methods
     if (first !== undefined) this.#listeners.add(first)

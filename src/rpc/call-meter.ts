@@ -6,7 +6,7 @@ import { type MethodNames, namesOf } from './method-names.ts'
 /** Upper bounds of the classes of duration, seconds; the last class has none. */
 export const DURATION_BOUNDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10] as const
 
-/** Stands for every name that is no open method: callers may send any number of them. */
+/** The name under which calls of unknown methods are counted: callers may send any number of names. */
 const UNKNOWN = 'unknown'
 
 /** The calls of one method by the holder of one key. */
@@ -14,7 +14,7 @@ export interface CallFigures {
   readonly method: string
   /** Name of the key; empty where no keys are in use. */
   readonly key: string
-  /** How many calls fell in each class of `DURATION_BOUNDS`, not in the ones below it. */
+  /** How many calls fell into each class of `DURATION_BOUNDS`; the counts are not cumulative. */
   readonly classes: readonly number[]
   /** Seconds of all calls together. */
   readonly seconds: number
@@ -33,7 +33,7 @@ export class CallMeter {
   readonly #names: ReadonlyMap<string, string>
   readonly #byKey = new Map<string, Map<string, Figures>>()
 
-  /** `methods` are those that have figures of their own; their aliases count as they do. */
+  /** `methods` are counted by name; a call by an alias counts for its method. */
   constructor(methods: readonly MethodNames[]) {
     this.#names = new Map(
       methods.flatMap((method) => namesOf(method).map((name) => [name, method.name] as const)),

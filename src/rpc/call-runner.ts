@@ -1,4 +1,4 @@
-/** Runs single calls of methods: permission, deadline, place among heavy calls, engine, score, report. */
+/** Runs single calls: permission, deadline, slot for heavy calls, engine, score, report. */
 import { Call } from '../engine/call.ts'
 import type { ForkChoice } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
@@ -21,28 +21,28 @@ import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 import { createLogTexts } from './wire/log.ts'
 
-/** What a caller asks for. Times are milliseconds since 1970; 0 is no limit. */
+/** A requested call. Times are milliseconds since 1970; 0 is no limit. */
 export interface CallRequest {
   readonly name: string
   readonly params: unknown
   readonly session: Session
   /** Until when the whole request may run. */
   readonly requestDeadline: number
-  /** Ends a call that changes something, as a caller does that disconnects. */
+  /** Ends a call that changes something, as the disconnection of its caller does. */
   readonly signal?: AbortSignal | undefined
 }
 
 /** A call that runs. */
 interface Running extends CallRequest {
-  /** When it began, for its report. */
+  /** When it started, for its report. */
   readonly started: number
-  /** Of a heavy call. */
+  /** The slot of a heavy call. */
   place: Place | undefined
-  /** What its method returned, once it was called. */
+  /** What its method returned, once it has been called. */
   work: unknown
 }
 
-/** What calls run with. */
+/** The dependencies of calls. */
 export interface CallRunnerParts {
   readonly table: MethodTable
   readonly methods: readonly AnyMethod[]
@@ -84,8 +84,8 @@ export class CallRunner {
   }
 
   /**
-   * Runs a call; the result, or a promise of it. Throws, or rejects with, what the call is refused by. `isBounded`: a
-   * heavy call waits for its place among the others.
+   * Runs a call; returns the result, or a promise of it. Throws, or rejects with, the refusal of the call. `isBounded`: a
+   * heavy call waits for its slot.
    */
   run(request: CallRequest, isBounded: boolean): unknown {
     const { name, params, session, requestDeadline, signal } = request
@@ -114,7 +114,7 @@ export class CallRunner {
       : this.#succeed(running, outcome)
   }
 
-  /** Finds the method of a call and starts it once it has its place. */
+  /** Finds the method of a call and starts it once it has its slot. */
   #begin(running: Running, isBounded: boolean): unknown {
     const { table, load } = this.#parts
     const { name, session, requestDeadline } = running
@@ -132,7 +132,7 @@ export class CallRunner {
   #start(running: Running, method: AnyMethod, deadline: number): unknown {
     const work = this.#parts.route?.(method, running, deadline) ?? this.#call(running, method, deadline)
     running.work = work
-    // A change is answered by what it did: its deadline limits the wait for its place only.
+    // A change is always answered by its outcome: its deadline only limits the wait for its slot.
     if (method.changesState || !(work instanceof Promise)) return work
     return within(work, deadline, this.#upstreamDelay)
   }
@@ -164,7 +164,7 @@ export class CallRunner {
       const engine = current.forCall(call)
       const context = { engine, forkAnew, ...this.#shared, session, deadline }
       const { fork } = engine
-      // What a fork lacks is fetched and the call runs again: nothing has changed before it was missed.
+      // Data missing from a fork is fetched and the call runs again: nothing was changed before the data was found missing.
       return fork === undefined
         ? method.call(given, context)
         : fork.demand.restart(async () => method.call(given, context))
@@ -179,7 +179,7 @@ export class CallRunner {
   }
 
   #fail({ name, session, started, place, work }: Running, error: unknown): never {
-    // Work that ran out of time runs on until its next check, and keeps its place until then.
+    // Work that exceeded its time continues until its next check, and keeps its slot until then.
     if (place !== undefined && work instanceof Promise) work.then(place.leave, place.leave)
     else place?.leave()
     if (!(error instanceof NodeError)) {
@@ -192,7 +192,7 @@ export class CallRunner {
     throw error
   }
 
-  /** Scores the refusal of a message of which no method was called. */
+  /** Scores the refusal of a message before any method was called. */
   scoreMessage(error: unknown, session: Session): void {
     this.#score('', error, session)
   }

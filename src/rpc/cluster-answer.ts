@@ -5,7 +5,7 @@ import { needsLeader } from './cluster-routes.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { methodsByName } from './method-table.ts'
 
-/** Answers the calls of other nodes, which have checked the caller's permissions: of methods that may be passed on. */
+/** Answers calls of other nodes to methods that may be passed on; the other nodes have checked the caller's permissions. */
 export function createAnswer(dispatcher: Dispatcher): AnswerCall {
   const known = methodsByName(dispatcher.methods)
   return ({ method: name, params, owner, label, requestId, entitlements, timeoutMs }, signal) => {

@@ -1,4 +1,4 @@
-/** Which calls a node of a cluster has another node answer: changes and what only the leader holds, and filters. */
+/** Which calls a node of a cluster passes to another node: changes, reads of data that only the leader has, and filters. */
 import { fromHex } from '../encoding/hex.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
 import { NodeError } from '../errors.ts'
@@ -15,19 +15,19 @@ export interface RoutedCall {
 }
 
 /**
- * Has another node answer a call; `undefined` where this node does. Throws where no node may. `deadline` is milliseconds
- * since 1970; 0 is none.
+ * Passes a call to another node; `undefined` when this node answers it. Throws when no node may answer it. `deadline` is
+ * milliseconds since 1970; 0 is none.
  */
 export type Route = (method: AnyMethod, call: RoutedCall, deadline: number) => Promise<unknown> | undefined
 
 /** How much of the cluster's log a node has applied. */
 export type LogProgress = Pick<Cluster, 'sequence' | 'reached'>
 
-/** Longest call without a limit of its own, and what is left of a limit for the reply, milliseconds. */
+/** Time limit of a call that has none of its own, and the part of a limit that is reserved for the reply, milliseconds. */
 const LONGEST_MS = 60_000
 const RESERVE_MS = 300
 
-/** Does a call name the pending block, at whatever place of its parameters? It depends on the leader's pool and clock. */
+/** Does any parameter of a call name the pending block, which depends on the leader's pool and clock? */
 function namesPending(value: unknown): boolean {
   if (value === 'pending') return true
   if (typeof value !== 'object' || value === null) return false
@@ -45,7 +45,7 @@ export function ownerOfFilter(params: unknown): string | undefined {
   return new TextDecoder().decode(fromHex(id as `0x${string}`).subarray(0, 8))
 }
 
-/** Ids of filters begin with that of the node, by which other nodes find it. */
+/** Ids of filters begin with the id of their node, by which other nodes find it. */
 export function withNodeId(random: RandomBytes, id: string): RandomBytes {
   const head = fromHex(`0x${id}`)
   return (purpose, length) => {
@@ -54,7 +54,7 @@ export function withNodeId(random: RandomBytes, id: string): RandomBytes {
   }
 }
 
-/** Makes the routes of a node, whose cluster is there before its first caller. */
+/** Makes the routes of a node, whose cluster is joined before its first caller. */
 export function createRoute(clusterOf: () => Cluster | undefined): Route {
   async function send(routed: RoutedCall, deadline: number, node?: string): Promise<unknown> {
     const { name, params, session, signal } = routed
@@ -92,6 +92,6 @@ export function createRoute(clusterOf: () => Cluster | undefined): Route {
 function notPassedOn(name: string): NodeError {
   return new NodeError(
     'wallet-disabled',
-    `${name} is answered by the leader of the cluster alone, to callers of its own: keys and passphrases are not passed from node to node`,
+    `${name} must be sent to the leader of the cluster itself: keys and passphrases are not passed from node to node`,
   )
 }

@@ -57,8 +57,8 @@ export function timeLeft({ deadline }: Pick<Context, 'deadline'>): number {
 }
 
 /**
- * Settles as `work`, or fails when the deadline (ms since 1970; 0 is none) passes first: with the error of
- * `lateBy`, or else with that of the reference node. The work itself continues.
+ * Settles as `work` does, or fails when the deadline (ms since 1970; 0 is none) passes first: with the error of `lateBy` if
+ * given, else with the reference node's. The work itself continues.
  */
 export function within(
   work: Promise<unknown>,

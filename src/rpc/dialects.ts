@@ -1,6 +1,6 @@
 /**
- * Errors of failed code and refused transactions as clients of Hardhat and Anvil read them: viem decodes revert data
- * under code 3, ethers and viem find insufficient funds and wrong nonces by words, launchers match whole sentences.
+ * Errors of failed code and refused transactions in the forms that clients of Hardhat and Anvil parse: viem decodes revert
+ * data under code 3, ethers and viem recognise insufficient funds and wrong nonces by words, launchers match whole sentences.
  */
 import { panicCode } from '../abi/panic.ts'
 import { toHex } from '../encoding/hex.ts'
@@ -121,7 +121,7 @@ function failedExecution(failure: ExecutionFailure, dialect: 'hardhat' | 'anvil'
   return { code: MINED_FAILURE, message, data: { message, txHash, data } }
 }
 
-/** The error member for an error, in a dialect; those that the dialects do not name are the chain's own. */
+/** The error member for an error, in a dialect; those that the dialects do not name keep the chain's own form. */
 export function errorObjectIn(dialect: Dialect, error: unknown): ErrorObject {
   if (dialect === 'rsk' || !(error instanceof NodeError)) return toErrorObject(error)
   if (error.failure !== undefined) return failedExecution(error.failure, dialect)

@@ -26,9 +26,9 @@ import type { Session } from './session.ts'
 export interface Dispatcher {
   /** The methods that are open on this node. @internal */
   readonly methods: readonly AnyMethod[]
-  /** What is in progress, and whether more is accepted. */
+  /** The calls in progress, and whether more are accepted. */
   readonly load: Load
-  /** How far a node of a cluster is; absent in a node of its own. @internal */
+  /** How much of the cluster's log the node has applied; absent in a node without a cluster. @internal */
   readonly position?: (() => LogProgress | undefined) | undefined
   /** Receives each call from now on, answered or refused; the returned function unsubscribes. */
   listen(listener: OnCall): () => void
@@ -38,7 +38,7 @@ export interface Dispatcher {
   dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined>
   /** Answers JSON text by JSON text, within the limits of depth and size. Never rejects. */
   dispatchText(text: string, session: Session): Promise<string | undefined>
-  /** The same, without a promise where the method returns none; a long reply in pieces of ASCII, to be sent in order. */
+  /** The same, without a promise if the method returns none; a long reply in ASCII pieces, to be sent in order. */
   dispatchPieces(text: string, session: Session): MaybePromise<string | RawJson | undefined>
   /**
    * Runs one method and returns its result; rejects with the `NodeError` that a reply would carry. `signal` ends
@@ -53,11 +53,11 @@ export interface Dispatcher {
   ): Promise<unknown>
 }
 
-/** What a dispatcher is made of. */
+/** The dependencies of a dispatcher. */
 export interface DispatcherParts {
   readonly methods: readonly AnyMethod[]
   readonly node: CurrentEngine
-  /** Absent where a node shares its chain with others. */
+  /** Absent when the node shares its chain with others. */
   readonly forkAnew?: ForkAnew | undefined
   readonly options: RpcOptions
   /** Is this method open on this node? */
@@ -70,9 +70,9 @@ export interface DispatcherParts {
   readonly onCall?: OnCall | undefined
   /** The limits of concurrent work that this dispatcher shares with another one; its own unless given. */
   readonly load?: Load | undefined
-  /** Has other nodes of a cluster answer calls; absent in a node of its own. */
+  /** Passes calls to other nodes of a cluster; absent in a node without one. */
   readonly route?: Route | undefined
-  /** How far a node of a cluster is; absent in a node of its own. */
+  /** How much of the cluster's log the node has applied; absent in a node without a cluster. */
   readonly position?: (() => LogProgress | undefined) | undefined
 }
 
@@ -170,7 +170,7 @@ class JsonRpcDispatcher implements Dispatcher {
     return rpcTimeoutMs === 0 ? 0 : Date.now() + rpcTimeoutMs
   }
 
-  /** Answers a message, at once where it can. */
+  /** Answers a message, synchronously if it can. */
   #accept(message: unknown, session: Session): MaybePromise<Reply | Replies | undefined> {
     const full = this.load.enter()
     if (full !== undefined) {
@@ -251,7 +251,7 @@ class JsonRpcDispatcher implements Dispatcher {
     return andThen(outcome, succeed, fail)
   }
 
-  /** Refuses a message before anything of it runs; it is charged as one call. */
+  /** Refuses a message before any of its calls runs; it is charged as one call. */
   async #refuseWhole(error: unknown, session: Session): Promise<Reply> {
     this.#calls.scoreMessage(error, session)
     return refusal((await session.charge?.(1)) ?? error)

@@ -26,7 +26,7 @@ export function idOf(message: unknown): Id {
 }
 
 /**
- * Why an id cannot be that of a call about subscriptions, where only these have such a rule
+ * Why an id is refused for a call about subscriptions; only these calls have such a rule
  * (docs/internals/rpc-reference.md#78-subscriptions).
  */
 export function idRefusal(method: AnyMethod | undefined, id: Id): NodeError | undefined {

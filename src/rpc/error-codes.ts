@@ -9,7 +9,7 @@ import {
   type UpstreamFailure,
 } from '../errors.ts'
 
-/** docs/internals/rpc-reference.md#4-errors; a new kind does not compile without its number. */
+/** The numbers of docs/internals/rpc-reference.md#4-errors; a new kind does not compile without one. */
 export const ERROR_CODES = {
   'parse-error': -32700,
   'invalid-request': -32600,
@@ -65,13 +65,13 @@ export interface ErrorObject {
   readonly code: number
   readonly message: string
   readonly data?: Hex | MinedFailureData | BrokenRule | UpstreamFailure | UnknownMethod
-  /** Of a transaction that was mined and failed: its hash. */
+  /** The hash of a transaction that was mined and failed. */
   readonly transactionHash?: Hex
-  /** Why it failed, also where the reference node's message does not say so: `out of gas`. */
+  /** Why it failed, which the reference node's message may not say: `out of gas`. */
   readonly reason?: string
 }
 
-/** What the error of a mined failure states beside the members of the reference node. */
+/** The data that the error of a mined failure has in addition to the reference node's members. */
 export function minedMembers(
   failure: ExecutionFailure | undefined,
 ): Pick<ErrorObject, 'transactionHash' | 'reason'> {
@@ -81,10 +81,10 @@ export function minedMembers(
 
 const INTERNAL = 'Internal server error'
 
-/** Most characters of a refusal: it may repeat what the caller sent, but not megabytes of it. */
+/** Maximum length of an error message: it may repeat what the caller sent, but not megabytes of it. */
 const LONGEST_MESSAGE = 500
 
-/** A contract's own reason stands as it is; a wrong passphrase has the reference node's message. */
+/** A contract's own reason is not shortened; a wrong passphrase has the reference node's message. */
 function shortened({ kind, message }: NodeError): string {
   if (kind === 'wrong-passphrase') return INTERNAL
   if (message.length <= LONGEST_MESSAGE || kind === 'reverted') return message

@@ -1,14 +1,15 @@
 /** What each kind of refusal means, in a sentence, for the description of the methods. */
 import type { ErrorKind } from '../errors.ts'
 
-/** An error that a caller can get; the others stop a node that starts. */
+/** The errors that a caller can get; the others end a node during its start. */
 export type AnswerKind = Exclude<ErrorKind, 'database' | 'cluster' | 'invalid-options'>
 
 /** A new kind does not compile without its meaning. */
 export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'parse-error': 'The message is not JSON.',
-  'invalid-request': 'The message is no request, is nested too deeply, or is a batch of too many.',
-  'block-not-found': 'There is no such block, or it is not on the canonical chain and has to be.',
+  'invalid-request':
+    'The message is not a request, is nested too deeply, or is a batch of too many requests.',
+  'block-not-found': 'There is no such block, or it must be on the canonical chain and is not.',
   'method-not-found': 'There is no such method, or it is not open to the caller.',
   'invalid-params': 'A parameter is missing, malformed or out of bounds; the message names it.',
   internal: 'The node failed.',
@@ -20,19 +21,20 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'receipt-timeout': 'The transaction is in the pool, and was not mined in time; data is its hash.',
   'not-runnable': 'The transaction is queued behind a missing nonce; data is its hash.',
   'transaction-refused': 'The pool refuses the transaction; the message gives the reason.',
-  'limit-exceeded': 'The call took too long, or its answer is too large.',
+  'limit-exceeded': 'The call took too long, or its result is too large.',
   cancelled: 'The caller aborted the call; the message states how far it came.',
   'log-limit': 'The query covers more blocks, or finds more logs, than the limit.',
-  'too-many': 'The answer or the caller’s holdings would pass a limit.',
+  'too-many': 'The result, or the number of filters or subscriptions of the caller, would exceed a limit.',
   reverted: 'Code reverted or failed; data is the payload of the revert.',
   unauthorized: 'The caller has no valid key, or its address or origin is not allowed.',
-  'execution-differs': 'Two EVMs made different things of a message (--evm both); data names what differs.',
+  'execution-differs':
+    'Two EVMs executed a message with different results (--evm both); data names what differs.',
   overloaded: 'The node has too much to do; try again later.',
   'rate-limited': 'The caller has used up its rate or quota; try again later.',
   upstream:
-    'The chain that this node forks cannot be asked, or has not what is needed; the message gives the reason.',
+    'The chain that this node forks cannot be reached or lacks what is needed; the message gives the reason.',
   storage:
-    'The disk of the node refuses writes, or what is asked for is damaged there; nothing was changed. The message gives the reason.',
+    'The disk of the node refuses writes, or the requested data is damaged on it; nothing was changed. The message gives the reason.',
   'mining-refused': 'The submitted work is refused; the message gives the reason.',
   'invalid-block':
     'The block breaks a rule of the chain; the message names the first, and data has `rule`, `height` and, where values are compared, `expected` and `found`.',
@@ -42,13 +44,13 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'intrinsic-gas-too-low': 'The gas of a simulated transaction does not cover its intrinsic gas.',
   'cost-not-covered': 'The sender of a simulated transaction cannot pay for its gas and value.',
   'block-gas-exceeded': 'The gas limit of a simulated block is exceeded.',
-  'block-order': 'The number of a simulated block is not above that of the block before.',
-  'timestamp-order': 'The timestamp of a simulated block is not above that of the block before.',
+  'block-order': 'The number of a simulated block is not above that of the previous block.',
+  'timestamp-order': 'The timestamp of a simulated block is not above that of the previous block.',
   'initcode-too-long': 'The init code of a simulated creation is too long.',
-  'too-many-blocks': 'More blocks are to be simulated than the limit.',
+  'too-many-blocks': 'The request simulates more blocks than the limit.',
 }
 
-/** What any call may meet, whatever its method. */
+/** The errors that any call may get, whatever its method. */
 export const OF_ANY_CALL: readonly AnswerKind[] = [
   'invalid-params',
   'limit-exceeded',

@@ -16,7 +16,7 @@ export function hasInexactId(message: unknown): boolean {
 
 /** Integers of fewer digits are exact. */
 const MIN_DIGITS = 16
-/** Ids of more digits are returned as JavaScript reads them: a reply repeats no long text of its request. */
+/** Ids of more digits are returned as JavaScript parses them, so that a reply does not repeat long text of its request. */
 const MAX_DIGITS = 256
 const NUMBER = /-?\d[\d.eE+-]*/y
 

@@ -60,7 +60,7 @@ describeWith(NATS_SERVER, 'a follower', () => {
     for (const method of ['personal_newAccount', 'personal_importRawKey', 'personal_listAccounts']) {
       await expect(rpc(follower, method, 'secret')).rejects.toMatchObject({
         code: -32604,
-        message: `${method} is answered by the leader of the cluster alone, to callers of its own: keys and passphrases are not passed from node to node`,
+        message: `${method} must be sent to the leader of the cluster itself: keys and passphrases are not passed from node to node`,
       })
     }
     expect(await rpc(leader, 'personal_newAccount', 'secret')).toMatch(/^0x[0-9a-f]{40}$/)

@@ -1,4 +1,4 @@
-/** The methods that register the ABIs of contracts with a running node, and answer with those that it has. */
+/** The methods that register ABIs of contracts on a running node, and list the registered ones. */
 import { z } from 'zod'
 import { type Artifact, readArtifact } from '../../abi/artifact.ts'
 import { loadAbiCodec } from '../../abi/codec.ts'
@@ -11,7 +11,7 @@ import { expected, optional, type Parameter, scalar } from '../parameter.ts'
 import { StateBlock } from '../wire/block-reference.ts'
 import { AddressText, DataText } from '../wire/scalars.ts'
 
-/** Longest name of a contract, characters. */
+/** Maximum length of a contract's name, in characters. */
 const MAX_NAME = 256
 
 /** The contract at an address, or every contract of this name. */
@@ -28,13 +28,13 @@ const Contract: Parameter<{ readonly address: Hex } | { readonly name: string }>
       : expected(name, 'an address, or the name of a contract'),
 })
 
-/** Most entries of an ABI: each is hashed. No compiler's comes near it. */
+/** Maximum number of entries in an ABI: each is hashed. Compilers write far fewer. */
 const MOST_ENTRIES = 5000
 
 const Entry = z.lazy(() => z.union([z.string(), z.looseObject({ type: z.string().optional() })]))
 const Entries = z.lazy(() => z.array(Entry).max(MOST_ENTRIES))
 
-/** What the entries hold is validated when they are registered. */
+/** The entries themselves are validated when they are registered. */
 const Abi: Parameter<readonly unknown[] | object> = scalar({
   form: schemaForm(() => z.union([Entries, z.looseObject({ abi: Entries })])),
   description: 'entries of an ABI, human-readable signatures, or the artifact of a compiler',
@@ -54,7 +54,7 @@ export const evm_setAbi = method({
   name: 'evm_setAbi',
   changesState: true,
   summary:
-    'Registers the ABI of a contract, for reasons of failures, call trees and the terminal; beyond 4096 contracts, or 8 MiB of names, the oldest registrations are dropped.',
+    'Registers the ABI of a contract, which names its calls and errors in failure reasons, call trees and on the terminal; beyond 4096 contracts, or 8 MiB of names, the oldest registrations are dropped.',
   params: { contract: Contract, abi: Abi },
   result: () => z.literal(true),
   examples: [
@@ -72,7 +72,7 @@ export const evm_setAbi = method({
   },
 })
 
-/** Most contracts of an answer. */
+/** Maximum number of contracts in an answer. */
 const MOST_CONTRACTS = 10_000
 
 const KnownContract = z.lazy(() =>
@@ -90,7 +90,7 @@ const nameOrNull = ({ name }: Artifact): string | null => (name === '' ? null : 
 export const evm_contracts = method({
   name: 'evm_contracts',
   summary:
-    'The contracts of which the node has the ABI, 10,000 at most: those registered by evm_setAbi, the latest first and with their address where they are of one, then those of artifacts.',
+    'The contracts whose ABI the node knows, 10,000 at most: first those registered by evm_setAbi, latest first and with their address if they have one, then those from artifacts.',
   params: {},
   result: () => z.array(KnownContract),
   examples: [{ params: [], result: [] }],
@@ -125,7 +125,7 @@ const ParameterObject: z.ZodType<RpcParameter> = z
     indexed: z.boolean().optional(),
     components: z.array(z.lazy(() => ParameterObject)).optional(),
   })
-  .meta({ id: 'AbiParameter', description: 'A parameter in an ABI; of a tuple with its members' })
+  .meta({ id: 'AbiParameter', description: 'A parameter in an ABI; a tuple has its members' })
 
 const EntryObject = z.lazy(() =>
   z
@@ -175,7 +175,7 @@ function toRpcEntry(entry: AbiEntry): z.infer<typeof EntryObject> {
 export const evm_contractAbi = method({
   name: 'evm_contractAbi',
   summary:
-    'The ABI of the contract at an address, or of this name, as the node has it: registered by evm_setAbi, or found by its code among the artifacts; null where none is known.',
+    'The ABI of a contract by address or name: registered by evm_setAbi, or found among the artifacts by the code at the address; null when none is known.',
   params: { contract: Contract, block: optional(StateBlock, 'latest') },
   result: () => z.strictObject({ name: z.string().nullable(), abi: z.array(EntryObject) }).nullable(),
   examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: null }],

@@ -145,7 +145,7 @@ const UNKNOWN: Hex = `0x${'9'.repeat(64)}`
 export const debug_compareRules = method({
   name: 'debug_compareRules',
   summary:
-    "A mined transaction under this chain's rules and under Ethereum's, and the roots of its block under Ethereum's.",
+    "Compares a mined transaction under this chain's rules and under Ethereum's; with the roots of its block under Ethereum's rules.",
   params: { transaction: TransactionHash, fork: optional(Fork, 'cancun') },
   result: () => ComparisonReport.nullable(),
   errors: ['block-not-found', 'limit-exceeded'],

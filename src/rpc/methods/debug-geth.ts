@@ -21,7 +21,7 @@ const GENESIS =
 export const debug_traceBlock = method({
   name: 'debug_traceBlock',
   summary:
-    'Runs a block, given as RLP, on its parent and returns the trace of each transaction; an unknown one has to be valid.',
+    'Runs a block, given as RLP, on its parent and returns the trace of each transaction; an unknown block must be valid.',
   params: { block: Data, options: optional(TraceOptionsObject, {}) },
   result: () => BlockTraces,
   errors: ['invalid-block', 'block-not-found'],
@@ -32,7 +32,7 @@ export const debug_traceBlock = method({
   },
 })
 
-/** The beginning of a hash; what is missing counts as 0. */
+/** The beginning of a hash; missing bytes count as 0. */
 const HashStart: Parameter<`0x${string}`> = scalar({
   form: hex({ prefix: 'required', least: 0, most: 64 }),
   description: 'DATA: up to 32 bytes',
@@ -43,13 +43,13 @@ const HashStart: Parameter<`0x${string}`> = scalar({
 export const debug_storageRangeAt = method({
   name: 'debug_storageRangeAt',
   summary:
-    'Storage of a contract after the first transactions of a block, by the hashes of the slots, from a hash on; null when the block is unknown.',
+    'Storage of a contract after the first transactions of a block: slots by their hashes, starting at a given hash; null when the block is unknown.',
   params: {
     block: LookupBlock,
     transactionIndex: wholeNumber('How many transactions of the block have run', 2 ** 31 - 1),
     address: Address,
     keyStart: HashStart,
-    maxResult: wholeNumber('Slots at most', MOST_SLOTS),
+    maxResult: wholeNumber('Maximum number of slots', MOST_SLOTS),
   },
   result: () =>
     z

@@ -31,7 +31,7 @@ export const debug_getRawBlock = method({
 
 export const debug_getRawHeader = method({
   name: 'debug_getRawHeader',
-  summary: 'RLP of the header of a block in full, as the block carries it, proof of work included.',
+  summary: 'RLP of the full header of a block, proof of work included.',
   params: { block: LookupBlock },
   result: () => DataText,
   errors: ['block-not-found'],
@@ -63,8 +63,7 @@ export const debug_getRawReceipts = method({
 
 export const debug_getRawTransaction = method({
   name: 'debug_getRawTransaction',
-  summary:
-    'RLP of a transaction of the canonical chain, or of a runnable one of the pool; null when unknown.',
+  summary: 'RLP of a transaction of the canonical chain or of a runnable one in the pool; null when unknown.',
   params: { transactionHash: TransactionHash },
   result: () => DataText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
@@ -76,7 +75,7 @@ export const debug_getRawTransaction = method({
 
 export const debug_getRawTransactions = method({
   name: 'debug_getRawTransactions',
-  summary: 'RLP of each transaction of a block, the REMASC transaction included; none of an unknown block.',
+  summary: 'RLP of each transaction of a block, the REMASC transaction included; empty for an unknown block.',
   params: { block: LookupBlock },
   result: () => z.array(DataText),
   examples: [{ params: ['0xffffff'], result: [] }],

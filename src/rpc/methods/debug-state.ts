@@ -1,4 +1,4 @@
-/** Accounts and code as debuggers ask for them: within a block, by hash, and what changed between blocks. */
+/** Accounts and code for debuggers: accounts within a block, code by its hash, and accounts changed between blocks. */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
@@ -53,7 +53,7 @@ function codeOf(hash: Hex, { queries }: Engine): Hex | null {
 
 export const debug_codeByHash = method({
   name: 'debug_codeByHash',
-  summary: 'Code that some account has or had, by its hash; null when the node has none.',
+  summary: 'Code by its hash, of any account that has or had it; null when the node has no such code.',
   params: { codeHash: CodeHash },
   result: () => DataText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
@@ -81,7 +81,7 @@ export const debug_dbGet = method({
   run: ({ key }, { engine }) => codeOf(key, engine),
 })
 
-/** The addresses that differ between two states; the sender of the REMASC transaction prints as the zero address. */
+/** The addresses that differ between two states; the sender of the REMASC transaction is shown as the zero address. */
 function changed(before: ExecutedBlock, after: ExecutedBlock, { queries }: Engine): Hex[] {
   return [...new Set(queries.changedAccounts(before, after).map(toRpcSender))]
 }
@@ -96,7 +96,7 @@ async function blockOf(
   throw new NodeError('block-not-found', `Block ${name} not found`)
 }
 
-/** The accounts that changed after the first block up to the second; in the first alone without a second. */
+/** The accounts that changed after the first block up to the second; without a second, those that changed in the first. */
 async function changedFrom(
   start: { hash: Hex } | { number: number },
   end: { hash: Hex } | { number: number } | undefined,

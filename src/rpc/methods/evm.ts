@@ -33,7 +33,7 @@ function shown(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Seconds to add to the clock: JSON integer, decimal text, or `0x` hex; negative ones are taken, and change nothing. */
+/** Seconds to add to the clock: JSON integer, decimal text, or `0x` hex; a negative number is accepted and changes nothing. */
 const Seconds: Parameter<number> = scalar({
   form: anyOf(
     integer(-LATEST_TIMESTAMP, LATEST_TIMESTAMP),
@@ -44,7 +44,7 @@ const Seconds: Parameter<number> = scalar({
   refusal: (value) => `invalid number of seconds ${shown(value)}`,
 })
 
-/** Reads a whole block. Throws `invalid-params` when the bytes are none. */
+/** Reads a whole block. Throws `invalid-params` when the bytes are not a block. */
 export function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
   try {
     return decodeBlock(bytes, config)
@@ -54,7 +54,7 @@ export function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
   }
 }
 
-/** The same with decoded transactions. Throws `invalid-params` for bytes that are none. */
+/** The same with decoded transactions. Throws `invalid-params` for bytes that are not a transaction. */
 function reorgOf({ blocks, ...rest }: ValueOf<typeof ReorgOptions>): ReorgRequest {
   if (blocks === undefined) return rest
   return {
@@ -70,7 +70,7 @@ export const evm_snapshot = method({
   name: 'evm_snapshot',
   changesState: true,
   summary:
-    'Takes a snapshot of head and clock and returns its id. It can have a name, and with `keep` it survives a restart of the node. Beyond 10,000 snapshots, the oldest one with neither is dropped.',
+    'Takes a snapshot of head and clock and returns its id. It can have a name, and with `keep` it survives a restart of the node. Beyond 10,000 snapshots, the oldest one without a name that is not kept is dropped.',
   params: {
     name: optional(orNull(SnapshotName, undefined), null),
     options: optional(orNull(SnapshotOptions, {}), null),
@@ -126,7 +126,7 @@ export const evm_diff = method({
   name: 'evm_diff',
   heavy: true,
   summary:
-    'What differs between two snapshots by id or name, or between one and now: accounts with their storage, blocks, pool. The cost is proportional to the difference.',
+    'The difference between two snapshots, named by id or name, or between a snapshot and now: accounts with their storage, blocks, pool. The cost is proportional to the difference.',
   params: { before: SnapshotReference, after: optional(orNull(SnapshotReference, undefined), null) },
   result: () => SnapshotDiffObject,
   errors: ['block-not-found'],
@@ -157,7 +157,7 @@ export const evm_mine = method({
   name: 'evm_mine',
   changesState: true,
   summary:
-    'Mines now: one block, one with a timestamp, or `{ timestamp, blocks, parent }`; with a parent beside the head, a sibling.',
+    'Mines now: one block, one with a timestamp, or as `{ timestamp, blocks, parent }` says; with a parent other than the head, a side block.',
   params: { options: optional(MineOptions, {}) },
   result: () => z.null(),
   errors: ['mining-refused'],
@@ -197,7 +197,7 @@ export const evm_reorg = method({
   changesState: true,
   summary:
     'Replaces the last `depth` blocks by a heavier branch: the given blocks, or empty ones, at least one more than are removed. ' +
-    'With `uncles`, the branch names what it replaces wherever the rules allow.',
+    'With `uncles`, the branch includes the replaced blocks as uncles wherever the rules allow.',
   params: { options: ReorgOptions },
   result: () =>
     z.object({
@@ -216,7 +216,7 @@ export const evm_increaseTime = method({
   name: 'evm_increaseTime',
   changesState: true,
   summary:
-    'Adds seconds to the clock of the next block; the total of such seconds, 0 while the clock is behind. With --dialect hardhat the total is decimal text, with anvil a JSON integer, below 0 while the clock is behind.',
+    'Adds seconds to the clock of the next block. Returns the total of added seconds, 0 while the clock is behind. With --dialect hardhat the total is decimal text, with anvil a JSON integer, below 0 while the clock is behind.',
   params: { seconds: Seconds },
   result: () => z.union([QuantityText, DecimalText, z.int()]),
   examples: [{ params: ['0x3c'], result: '0x3c' }],

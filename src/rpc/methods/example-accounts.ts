@@ -1,7 +1,7 @@
 /** The accounts of a fresh local chain, as the examples of methods name them. */
 
 /**
- * In the order of `eth_accounts`: those of the texts `cow`, `cow1` to `cow9`, then the miner's
+ * In the order of `eth_accounts`: the accounts derived from the texts `cow`, `cow1` to `cow9`, then the miner's
  * (docs/internals/rpc-reference.md#9-local-chain).
  */
 export const LOCAL_ACCOUNTS = [
@@ -18,5 +18,5 @@ export const LOCAL_ACCOUNTS = [
   '0xec4ddeb4380ad69b3e509baad9f158cdf4e4681d',
 ] as const
 
-/** The first two of them. */
+/** The first two accounts. */
 export const [COW, COW1] = LOCAL_ACCOUNTS

@@ -1,6 +1,6 @@
 /**
  * Raw data of the chain for bridges and light clients (docs/internals/rpc-reference.md#79-raw-chain-data); each method
- * also under its `rsk_` name.
+ * has an `rsk_` name as well.
  */
 import { z } from 'zod'
 import { encodeHeader } from '../../chain/header.ts'
@@ -121,7 +121,7 @@ export const ext_getStorageBytesAt = method({
   name: 'ext_getStorageBytesAt',
   aliases: ['rsk_getStorageBytesAt'],
   summary:
-    'What a storage slot of an account holds at a block, without leading zeros; `0x0` when it is empty.',
+    'The value in a storage slot of an account at a block, without leading zeros; `0x0` when it is empty.',
   params: { address: Address, position: StoragePosition, block: StateBlock },
   result: () => z.union([DataText, z.literal('0x0')]),
   errors: ['block-not-found'],

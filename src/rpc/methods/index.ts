@@ -45,7 +45,7 @@ import { TRACE_REPLAY_METHODS } from './trace-replay.ts'
 import { TXPOOL_METHODS } from './txpool.ts'
 import { WEB3_METHODS } from './web3.ts'
 
-/** All methods; what of them is open is the dispatcher's business. */
+/** All methods; the dispatcher decides which of them are open. */
 export const METHODS: readonly AnyMethod[] = [
   ...WEB3_METHODS,
   ...NET_METHODS,

@@ -1,5 +1,5 @@
 /**
- * Merged mining from outside: work is taken, and parent-chain blocks come back in three forms
+ * Merged mining by external miners: they fetch work and submit parent-chain blocks in one of three forms
  * (docs/internals/rpc-reference.md#713-mining).
  */
 import { z } from 'zod'
@@ -18,7 +18,7 @@ import { DataText, HashText, QuantityText } from '../wire/scalars.ts'
 
 const HASH_BYTES = 32
 
-/** Text that is decoded when the call runs: the reference node refuses an empty list before anything else. */
+/** Text that is decoded when the call runs: the reference node checks for an empty list before any other parameter. */
 function plainText(description: string): Parameter<string> {
   return scalar({
     form: anyText(),
@@ -28,7 +28,7 @@ function plainText(description: string): Parameter<string> {
   })
 }
 
-/** Pools leave the prefix out, and the node knows no other form. */
+/** Mining pools send hex without `0x`, and the reference node accepts no other form. */
 function bytesOf(value: string, name: string): Uint8Array {
   if (value.length === 0 || value.length % 2 !== 0 || !isHexDigits(value)) {
     refuse(name, 'bytes in hex without 0x')
@@ -51,7 +51,7 @@ function headerOf(value: string, name: string): Uint8Array {
     : refuse(name, `a parent-chain header of ${PARENT_HEADER_BYTES} bytes`)
 }
 
-/** Runs a reader of parent-chain bytes; what it cannot read is the parameter's fault. */
+/** Runs a reader of parent-chain bytes; its errors become `invalid-params`. */
 function readable<T>(name: string, read: () => T): T {
   try {
     return read()
@@ -78,14 +78,14 @@ async function submit(solution: Solution, engine: Engine): Promise<z.infer<typeo
   }
 }
 
-const IgnoredHash = plainText('hash for merged mining; ignored, for the coinbase names the work')
+const IgnoredHash = plainText('hash for merged mining; ignored, since the coinbase names the work')
 const ParentHeader = plainText('parent-chain header of 80 bytes, in hex without 0x')
 const Coinbase = plainText('coinbase transaction, in hex without 0x')
 
 export const mnr_getWork = method({
   name: 'mnr_getWork',
   summary:
-    'Work for merged mining on the head; `notify` is true once for each parent, and when fees have grown by a tenth.',
+    'Work for merged mining on the head; `notify` is true the first time for each parent, and when fees have grown by a tenth.',
   params: {},
   result: () =>
     z.object({
@@ -143,12 +143,14 @@ export const mnr_submitBitcoinBlockTransactions = method({
   changesState: true,
   counts: 'validBlocks',
   summary:
-    'Submits a parent-chain header and coinbase, with the ids of all transactions as they are displayed.',
+    'Submits a parent-chain header and coinbase, with the ids of all transactions in display byte order.',
   params: {
     blockHash: IgnoredHash,
     header: ParentHeader,
     coinbase: Coinbase,
-    transactionHashes: plainText('transaction ids from the coinbase on, display order, separated by spaces'),
+    transactionHashes: plainText(
+      'transaction ids, the coinbase first, in display byte order, separated by spaces',
+    ),
   },
   result: () => SubmittedBlock,
   errors: ['mining-refused'],
@@ -180,7 +182,7 @@ export const mnr_submitBitcoinBlockPartialMerkle = method({
     header: ParentHeader,
     coinbase: Coinbase,
     merkleHashes: plainText(
-      'hash of the coinbase and its siblings bottom up, raw order, separated by spaces',
+      'hash of the coinbase and its siblings from the bottom up, in raw byte order, separated by spaces',
     ),
     transactionCount: plainText('how many transactions the block has, in hex'),
   },

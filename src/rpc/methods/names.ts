@@ -1,4 +1,4 @@
-/** The methods that answer with names: those of contracts by address, and of calls, errors and events by their bytes. */
+/** The methods that return names: of contracts by their address, and of calls, errors and events by their bytes. */
 import { z } from 'zod'
 import { type AbiCodec, type AbiValue, loadAbiCodec } from '../../abi/codec.ts'
 import { CONSOLE_ADDRESS, consoleText } from '../../abi/console.ts'
@@ -15,14 +15,14 @@ import { arrayOf, expected, object, optional, scalar } from '../parameter.ts'
 import { StateBlock } from '../wire/block-reference.ts'
 import { Address, Data, Topic } from '../wire/scalars.ts'
 
-/** Most addresses, or things to decode, of one call. */
+/** Maximum number of addresses, or of items to decode, per call. */
 const MOST = 1000
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 const PRECOMPILE_NAMES: ReadonlyMap<Hex, string> = new Map(
   Object.entries(PRECOMPILE_ADDRESS).map(([name, address]) => [address, name]),
 )
 
-/** The name of what stands at an address: a precompiled contract, or a contract whose ABI or code is known. */
+/** The name of the contract at an address: a precompiled contract, or one whose ABI or code is known. */
 function nameAt(
   address: Hex,
   names: AbiRegistry,
@@ -36,7 +36,7 @@ function nameAt(
 export const evm_contractNames = method({
   name: 'evm_contractNames',
   summary:
-    'Names of the contracts at addresses: those registered by evm_setAbi or found by their code among the artifacts, and those of precompiled contracts; null where none is known.',
+    'Names of the contracts at addresses: registered by evm_setAbi, found among the artifacts by their code, or of precompiled contracts; null for an unknown contract.',
   params: {
     addresses: arrayOf(Address, { most: MOST, indexed: true }),
     block: optional(StateBlock, 'latest'),
@@ -59,7 +59,7 @@ const Item = object(
     kind: scalar({
       form: literals('call', 'creation', 'error', 'event'),
       description:
-        'what the data are: the input of a call, init code, the payload of a revert, or the data of a log',
+        'the kind of the data: the input of a call, init code, the payload of a revert, or the data of a log',
       decode: (kind) => kind,
       refusal: (_, name) => expected(name, 'call, creation, error or event'),
     }),
@@ -73,7 +73,7 @@ const Item = object(
 type ItemValue = ReturnType<typeof Item.read>
 
 const Argument = z.lazy(() => z.strictObject({ name: z.string(), type: z.string(), value: z.string() }))
-/** `text` is all in one line; `output` what a call returned, where it was given and the types are known. */
+/** `text` is the whole in one line; `output` is what a call returned, if it was given and its types are known. */
 const DecodedObject = z.lazy(() =>
   z
     .strictObject({
@@ -147,7 +147,7 @@ function decodedItem(
 export const evm_decode = method({
   name: 'evm_decode',
   summary:
-    'Decodes inputs of calls, init code, payloads of reverts and logs by the ABIs that the node knows: names, and arguments as text; null for what is not known. `address` is the contract of a call, error or event, `output` what a call returned.',
+    'Decodes inputs of calls, init code, payloads of reverts and logs by the ABIs that the node knows: names, and arguments as text; null for unknown ones. `address` is the contract of a call, error or event, `output` what a call returned.',
   params: { items: arrayOf(Item, { most: MOST, indexed: true }) },
   result: () => z.array(DecodedObject.nullable()),
   examples: [

@@ -1,4 +1,4 @@
-/** The `net_` methods: this node talks to no peers (docs/internals/rpc-reference.md#71-web3-net-rpc). */
+/** The `net_` methods: this node has no peers (docs/internals/rpc-reference.md#71-web3-net-rpc). */
 import { z } from 'zod'
 import { toQuantity } from '../../encoding/hex.ts'
 import { method } from '../method.ts'
@@ -17,11 +17,11 @@ export const net_version = method({
 export const net_listening = method({
   name: 'net_listening',
   summary:
-    'Does the node listen for peers? This one never does; under another dialect than rsk it answers true.',
+    'Whether the node listens for peers. This node never does; with --dialect hardhat or anvil it answers true.',
   params: {},
   result: () => z.boolean(),
   examples: [{ params: [], result: false }],
-  // web3.js reads it as whether the node is there; Hardhat and Anvil answer true.
+  // web3.js checks with it whether the node is reachable; Hardhat and Anvil answer true.
   run: (_, { options }) => options.dialect !== 'rsk',
 })
 

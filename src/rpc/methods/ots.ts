@@ -40,9 +40,13 @@ const NOBODY = '0x00000000000000000000000000000000000dead1'
 const API_LEVEL = 8
 const MOST_TRANSACTIONS = 1000
 
-const Height = jsonInteger('Height: JSON integer; 0 is the end of the chain', 0, Number.MAX_SAFE_INTEGER)
-const PageNumber = jsonInteger('Page, counted from 0 at the end of the block', 0, Number.MAX_SAFE_INTEGER)
-const PageSize = jsonInteger('Transactions at least, where there are so many', 1, MOST_TRANSACTIONS)
+const Height = jsonInteger('Height: JSON integer; 0 means no bound', 0, Number.MAX_SAFE_INTEGER)
+const PageNumber = jsonInteger(
+  'Page, counted from 0; page 0 is at the end of the block',
+  0,
+  Number.MAX_SAFE_INTEGER,
+)
+const PageSize = jsonInteger('Minimum number of transactions, if there are so many', 1, MOST_TRANSACTIONS)
 
 export const erigon_getHeaderByNumber = method({
   name: 'erigon_getHeaderByNumber',
@@ -77,7 +81,7 @@ async function blockDetails(
 
 export const ots_getBlockDetails = method({
   name: 'ots_getBlockDetails',
-  summary: 'A block by number without its transactions, with their number and fees; null when unknown.',
+  summary: 'A block by number without its transactions, with their count and fees; null when unknown.',
   params: { block: NumberedBlock },
   result: () => BlockDetails.nullable(),
   examples: [{ params: [16777215], result: null }],
@@ -86,7 +90,7 @@ export const ots_getBlockDetails = method({
 
 export const ots_getBlockDetailsByHash = method({
   name: 'ots_getBlockDetailsByHash',
-  summary: 'A block by hash without its transactions, with their number and fees; null when unknown.',
+  summary: 'A block by hash without its transactions, with their count and fees; null when unknown.',
   params: { blockHash: BlockHash },
   result: () => BlockDetails.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
@@ -186,7 +190,7 @@ export const ots_searchTransactionsAfter = method({
 
 export const ots_hasCode = method({
   name: 'ots_hasCode',
-  summary: 'Does an account have code at a block? False when there is no such block.',
+  summary: 'Whether an account has code at a block; false when there is no such block.',
   params: { address: Address, block: NumberedBlock },
   result: () => z.boolean(),
   examples: [{ params: [NOBODY, 'latest'], result: false }],
@@ -198,7 +202,7 @@ export const ots_hasCode = method({
 
 export const ots_getTransactionBySenderAndNonce = method({
   name: 'ots_getTransactionBySenderAndNonce',
-  summary: 'Hash of the mined transaction of a sender with a nonce; null when there is none.',
+  summary: 'Hash of the mined transaction of a sender with a given nonce; null when there is none.',
   params: { sender: Address, nonce: Quantity },
   result: () => HashText.nullable(),
   examples: [{ params: [NOBODY, 0], result: null }],
@@ -238,7 +242,7 @@ async function callTree(hash: Hex, context: Context): Promise<CallFrame | undefi
 export const ots_getTransactionError = method({
   name: 'ots_getTransactionError',
   heavy: true,
-  summary: 'What a failed transaction returned; 0x for one that succeeded, null for an unknown one.',
+  summary: 'The output of a failed transaction; 0x for one that succeeded, null for an unknown one.',
   params: { transactionHash: TransactionHash },
   result: () => DataText.nullable(),
   errors: ['block-not-found'],
@@ -256,7 +260,7 @@ export const ots_getInternalOperations = method({
   name: 'ots_getInternalOperations',
   heavy: true,
   summary:
-    "Transfers, creations and self-destructs below a transaction's own call, without those that were undone.",
+    "Transfers, creations and self-destructs below a transaction's own call, without those that were reverted.",
   params: { transactionHash: TransactionHash },
   result: () => z.array(InternalOperation),
   errors: ['block-not-found'],

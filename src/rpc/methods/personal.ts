@@ -14,7 +14,7 @@ import { COW, COW1, LOCAL_ACCOUNTS } from './example-accounts.ts'
 
 /** The key of the first account. */
 const FIRST_KEY = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
-/** 0xdeadbeef, signed by the first. */
+/** 0xdeadbeef, signed with that key. */
 const SIGNED =
   '0x7a962b63cef41a9cc1d3a6805da9f982a2a562b2d7a1ee75c78e5cd4464db9bf6e2b425bae2ce2c74a47631a2ec67c7efcc3dade1201fd5306443b85ec6116071b'
 
@@ -22,7 +22,8 @@ export const personal_newAccount = method({
   name: 'personal_newAccount',
   changesState: true,
   needsWallet: true,
-  summary: 'Makes an account with a random key, kept under a passphrase and unlocked for half an hour.',
+  summary:
+    'Creates an account with a random key, stored encrypted with a passphrase and unlocked for half an hour.',
   params: { passphrase: Passphrase },
   result: () => AddressText,
   examples: [
@@ -36,7 +37,7 @@ export const personal_newAccountWithSeed = method({
   changesState: true,
   needsWallet: true,
   summary:
-    'Makes an account whose key is the keccak-256 of a text, unlocked until the node ends; not kept on disk.',
+    'Creates an account whose key is the keccak-256 of a text, unlocked until the node stops; not stored on disk.',
   params: { seed: Seed },
   result: () => AddressText,
   examples: [{ params: ['cow'], result: COW }],
@@ -48,7 +49,7 @@ export const personal_importRawKey = method({
   changesState: true,
   needsWallet: true,
   summary:
-    'Keeps a private key under a passphrase, in place of an earlier one, and unlocks it for half an hour.',
+    'Stores a private key encrypted with a passphrase, replacing an earlier one, and unlocks it for half an hour.',
   params: { key: PrivateKey, passphrase: Passphrase },
   result: () => AddressText,
   examples: [{ params: [FIRST_KEY, 'correct horse'], result: COW }],
@@ -74,7 +75,7 @@ export const personal_dumpRawKey = method({
 export const personal_listAccounts = method({
   name: 'personal_listAccounts',
   needsWallet: true,
-  summary: 'Accounts of the wallet, locked ones among them.',
+  summary: 'Accounts of the wallet, including locked ones.',
   params: {},
   result: () => z.array(AddressText),
   examples: [
@@ -90,8 +91,7 @@ export const personal_unlockAccount = method({
   name: 'personal_unlockAccount',
   changesState: true,
   needsWallet: true,
-  summary:
-    'Unlocks an account for a number of milliseconds; false when the node keeps no key of it under a passphrase.',
+  summary: 'Unlocks an account for a number of milliseconds; false when the node has no encrypted key of it.',
   params: { address: Address, passphrase: Passphrase, duration: Duration },
   result: () => z.boolean(),
   errors: ['wrong-passphrase'],
@@ -104,8 +104,7 @@ export const personal_lockAccount = method({
   name: 'personal_lockAccount',
   changesState: true,
   needsWallet: true,
-  summary:
-    'Locks an account, and forgets one that is kept under no passphrase; false when it was not unlocked.',
+  summary: 'Locks an account, and removes one whose key is not stored; false when it was not unlocked.',
   params: { address: Address },
   result: () => z.boolean(),
   examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: false }],
@@ -118,7 +117,7 @@ export const personal_sendTransaction = method({
   needsWallet: true,
   counts: 'validTransactions',
   summary:
-    'Signs a transaction with a key kept under a passphrase, which stays locked, and sends it; automining leaves it to the next block.',
+    'Signs a transaction with a stored key and its passphrase, which leaves the account locked, and sends it; automining does not mine it, the next block does.',
   params: { transaction: CallObject, passphrase: Passphrase },
   result: () => HashText,
   errors: ['wrong-passphrase', 'transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
@@ -139,8 +138,8 @@ export const personal_sendTransaction = method({
 const ADDRESS_LENGTH = 20
 
 /**
- * Who is to sign what. The message comes first; callers that mix it up with the address are understood as long as it
- * is clear which is which. Throws `invalid-params` when neither is an address.
+ * The signer and the message. The message comes first; the reverse order is accepted when only one of the two is an
+ * address. Throws `invalid-params` when neither is an address.
  */
 function signerAndMessage(wallet: Wallet, first: Uint8Array, second: Uint8Array): [Hex, Uint8Array] {
   const [swapped, asDocumented] = [first, second].map((bytes) =>
@@ -160,7 +159,7 @@ export const personal_sign = method({
   name: 'personal_sign',
   needsWallet: true,
   summary:
-    'Signs a personal message (EIP-191) with an account that is unlocked, or whose passphrase is given.',
+    'Signs a personal message (EIP-191) with an account that is unlocked or whose passphrase is given.',
   params: { message: Data, address: Data, passphrase: optional(orNull(Passphrase, undefined), null) },
   result: () => DataText,
   errors: ['wrong-passphrase'],
@@ -169,7 +168,7 @@ export const personal_sign = method({
     const wallet = engine.accounts
     const [signer, signed] = signerAndMessage(wallet, message, address)
     const hash = personalMessageHash(signed)
-    // Browser wallets take any text as passphrase, and callers send one: an account that is kept under none signs all the same.
+    // Browser wallets accept any text as passphrase, and callers send one: an account without a stored key signs regardless.
     const opened = passphrase === undefined ? undefined : await wallet.open(signer, passphrase)
     try {
       return toHex(signHash(hash, opened ?? signingKey(engine, signer)))
@@ -182,7 +181,7 @@ export const personal_sign = method({
 export const personal_ecRecover = method({
   name: 'personal_ecRecover',
   needsWallet: true,
-  summary: 'Who signed a personal message (EIP-191).',
+  summary: 'The address that signed a personal message (EIP-191).',
   params: { message: Data, signature: Data },
   result: () => AddressText,
   examples: [{ params: ['0xdeadbeef', SIGNED], result: COW }],

@@ -1,4 +1,4 @@
-/** Back to the beginning, or on to a fork: what `evm_reset`, `hardhat_reset` and `anvil_reset` have in common. */
+/** The common part of `evm_reset`, `hardhat_reset` and `anvil_reset`: a reset to the first block, or to a fork. */
 import { invalidParams, NodeError } from '../../errors.ts'
 import { anyText } from '../json-forms.ts'
 import type { Context } from '../method.ts'
@@ -31,18 +31,18 @@ const EMPTY_IS_ABSENT = { nullIsAbsent: true } as const
 /** What to reset to. */
 type ResetRequest = ForkingRequest & { readonly forking?: ForkingRequest | undefined }
 
-/** The chain to fork; clients may send the members empty, and Anvil takes those of `forking` at the top as well. */
+/** The chain to fork; clients may send empty members, and Anvil accepts the members of `forking` at the top level as well. */
 export const ResetOptions: Parameter<ResetRequest> = orNull(
   object({ ...FORKING, forking: object(FORKING, EMPTY_IS_ABSENT) }, EMPTY_IS_ABSENT),
   {},
 )
 
-/** For the methods' documentation. */
+/** The summary of the three methods. */
 export const RESET_SUMMARY =
-  'Resets the chain to genesis, a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (by default the upstream that it has) at `blockNumber` (by default the tip): filters and subscriptions continue at its head, mining starts again in the mode that the node was started with, and waiting calls that would change the old chain are refused.'
+  'Resets the chain to genesis, a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (by default the current upstream) at `blockNumber` (by default the tip): filters and subscriptions continue at its head, mining restarts in the mode that the node was started with, and waiting calls that would change the old chain are refused.'
 
 /**
- * Throws `unauthorized` where the caller may not name this URL: the node would connect to what the caller cannot reach.
+ * Throws `unauthorized` when the caller may not name this URL: the node may reach hosts that the caller cannot.
  */
 export function requireUpstreamUrl({ session, options }: Context, url: string, name: string): void {
   const { forkAllow } = options
@@ -51,7 +51,7 @@ export function requireUpstreamUrl({ session, options }: Context, url: string, n
   if (forkAllow.includes(origin)) return
   throw new NodeError(
     'unauthorized',
-    `${name}: this node connects to no URL that callers name, since they may be on other machines; start it with --fork-allow ${origin} to permit this one`,
+    `${name}: this node does not connect to URLs that callers name, since they may be on other machines; start it with --fork-allow ${origin} to permit this one`,
   )
 }
 
@@ -63,6 +63,6 @@ export async function resetChain(context: Context, { forking, ...top }: ResetReq
   if (url === undefined && block === undefined) return engine.commands.reset()
   if (url !== undefined) requireUpstreamUrl(context, url, 'forking.jsonRpcUrl')
   if (forkAnew === undefined)
-    throw invalidParams('options.forking: a node that shares its chain with others forks no other one')
+    throw invalidParams('options.forking: a node that shares its chain with others cannot fork another chain')
   return forkAnew({ url, block })
 }

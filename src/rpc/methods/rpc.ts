@@ -6,7 +6,7 @@ import { openRpcDocument } from '../openrpc.ts'
 import { optional } from '../parameter.ts'
 import { Flag } from '../wire/scalars.ts'
 
-/** What this caller may use. */
+/** The methods that this caller may use. */
 function openTo({ methods, session }: Context) {
   return methods.filter((method) => session.allows(method))
 }
@@ -29,11 +29,11 @@ export const rpc_discover = method({
   name: 'rpc.discover',
   isForEveryKey: true,
   hosted: true,
-  summary: 'An OpenRPC document of the methods that the caller may use; with the flag only their names.',
+  summary: 'An OpenRPC document of the methods that the caller may use; with `true`, only their names.',
   params: { namesOnly: optional(Flag, false) },
   result: () => z.record(z.string(), z.unknown()),
   examples: [{ params: [true], result: { methods: [{ name: 'web3_clientVersion' }] }, varies: true }],
-  // The document has hundreds of kilobytes, and its schemas are made on the first request.
+  // The document is hundreds of kilobytes long, and its schemas are built on the first request.
   run: ({ namesOnly }, context) =>
     namesOnly
       ? { methods: openTo(context).map(({ name }) => ({ name })) }

@@ -31,7 +31,7 @@ const PeerId: Parameter<string> = scalar({
 })
 
 const Counter = z.int().nonnegative()
-/** Of events between nodes, which callers over JSON-RPC cannot cause. */
+/** Counters of events between nodes, which callers over JSON-RPC cannot cause. */
 const AlwaysZero = Counter.describe('always 0: this node has no peers of the chain’s own protocol')
 
 /** The score of a caller; `punishedUntil` is 0, since a ban has no end of its own. */
@@ -147,7 +147,8 @@ export const sco_bannedAddresses = method({
 
 export const sco_peerList = method({
   name: 'sco_peerList',
-  summary: 'Event counters and score of each caller on another machine; callers on this one are not scored.',
+  summary:
+    'Event counters and score of each caller on another machine; callers on this machine are not scored.',
   params: {},
   result: () => z.array(PeerObject),
   examples: [{ params: [], result: [] }],
@@ -166,7 +167,7 @@ export const sco_reputationSummary = method({
 export const sco_clearPeerScoring = method({
   name: 'sco_clearPeerScoring',
   changesState: true,
-  summary: 'Resets the counters of a caller, and lists the others; a ban stays.',
+  summary: 'Resets the counters of a caller, and returns those of the others; a ban remains.',
   params: { id: PeerId },
   result: () => z.array(PeerObject),
   examples: [{ params: ['203.0.113.7'], result: [] }],
@@ -182,7 +183,7 @@ const UsageObject = z.lazy(() =>
     method: z.string(),
     calls: Counter,
     errors: Counter,
-    seconds: z.number().describe('of all calls together'),
+    seconds: z.number().describe('total duration of the calls'),
   }),
 )
 

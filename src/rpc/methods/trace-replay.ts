@@ -26,9 +26,9 @@ import { NOWHERE, type TraceLimits } from '../wire/trace/tracer-record.ts'
 import { COW, COW1 } from './example-accounts.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
-/** Most calls of one request: each is an overlay over the one before. */
+/** Maximum number of calls per request: each adds a state overlay over the previous one. */
 const MOST_CALLS = 100
-/** A transfer of COW, traced without any trace. */
+/** A transfer by the account `cow`, with no trace requested. */
 const BARE = { output: '0x', stateDiff: null, trace: [], vmTrace: null }
 
 function limitsOf(context: Context): TraceLimits {
@@ -71,7 +71,7 @@ const TracedCall: Parameter<Step> = {
 
 export const trace_callMany = method({
   name: 'trace_callMany',
-  summary: 'Runs messages as trace_call does, each on the state that the one before it left.',
+  summary: 'Runs messages as trace_call does, each on the state after the previous one.',
   params: {
     calls: arrayOf(TracedCall, { most: MOST_CALLS, indexed: true }),
     block: optional(CallBlock, 'latest'),
@@ -145,7 +145,7 @@ export const trace_replayTransaction = method({
 export const trace_replayBlockTransactions = method({
   name: 'trace_replayBlockTransactions',
   summary:
-    'Runs a block again and returns the traces of each transaction, REMASC last unless it is hidden; null when unknown.',
+    'Runs a block again and returns the traces of each transaction, the REMASC transaction last unless hidden; null when unknown.',
   params: { block: TraceBlock, traceTypes: TraceTypes },
   result: () => z.array(BlockReplayObject).nullable(),
   errors: ['block-not-found'],
@@ -157,7 +157,7 @@ export const trace_replayBlockTransactions = method({
     const { queries } = context.engine
     const executed = (await queries.block(block.reference))?.executed
     if (executed === undefined) return null
-    // REMASC is the last one, so that those that are shown keep their index.
+    // The REMASC transaction is the last one, so hiding it does not change the indexes of the others.
     const transactions = shownTransactions(executed.block, context.options.hideRemasc)
     if (transactions.length === 0) return []
     const limits = limitsOf(context)

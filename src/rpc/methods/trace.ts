@@ -31,7 +31,7 @@ function toRows(
   return rows.map((row) => toRpcTrace(row, places?.get(row.trace)))
 }
 
-/** Where the canonical chain has the transactions of a block: of a side block as well, like the reference node. */
+/** Where the transactions of a block are on the canonical chain; also for a side block, as on the reference node. */
 function canonicalPlaces(
   traces: readonly TransactionTrace[],
   { engine }: Context,
@@ -69,7 +69,7 @@ export const trace_transaction = method({
 export const trace_block = method({
   name: 'trace_block',
   hosted: true,
-  summary: 'The traces of every transaction of a block, REMASC last unless it is hidden.',
+  summary: 'The traces of every transaction of a block, the REMASC transaction last unless hidden.',
   params: { block: TraceBlock },
   result: () => z.array(TraceObject).nullable(),
   errors: ['block-not-found'],

@@ -1,5 +1,5 @@
 /**
- * The `txpool_` methods: what waits for a block, runnable (pending) or behind a gap of nonces (queued)
+ * The `txpool_` methods: the transactions of the pool, runnable (pending) or behind a nonce gap (queued)
  * (docs/internals/rpc-reference.md#715-txpool).
  */
 import { z } from 'zod'
@@ -12,7 +12,7 @@ import { Address, QuantityText } from '../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../wire/transaction.ts'
 import { COW } from './example-accounts.ts'
 
-/** By sender (40 digits without 0x), then by nonce in decimal; a nonce holds one entry. */
+/** By sender (40 digits without 0x), then by nonce in decimal; each nonce has one entry. */
 type BySender<T> = Record<string, Record<string, T[]>>
 
 const Sender = z.string().regex(/^[0-9a-f]{40}$/)
@@ -55,7 +55,7 @@ export const txpool_content = method({
 
 export const txpool_inspect = method({
   name: 'txpool_inspect',
-  summary: 'The transactions of the pool, each in a line, by sender and nonce.',
+  summary: 'The transactions of the pool, one line each, by sender and nonce.',
   params: {},
   result: () => z.strictObject({ pending: bySender(z.string()), queued: bySender(z.string()) }),
   examples: [{ params: [], result: { pending: {}, queued: {} } }],
@@ -79,7 +79,7 @@ export const txpool_status = method({
 export const txpool_contentFrom = method({
   name: 'txpool_contentFrom',
   summary:
-    "The pooled transactions of one sender by nonce, as transaction objects. Geth's form: the reference node has no such method.",
+    "The pooled transactions of one sender by nonce, as transaction objects, in geth's form; the reference node has no such method.",
   params: { address: Address },
   result: () =>
     z.strictObject({

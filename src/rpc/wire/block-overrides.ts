@@ -20,7 +20,7 @@ const Unsupported = scalar({
   refusal: (_, name) => `${name} is not supported`,
 })
 
-/** Null members count as absent; those of which this chain has nothing are refused by name. */
+/** Null members count as absent; members for fields that blocks of this chain do not have are refused by name. */
 export const BlockOverridesObject: Parameter<BlockOverrideValues> = mapped(
   object(
     {

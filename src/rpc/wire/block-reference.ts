@@ -35,7 +35,7 @@ const TAGS: Readonly<Record<string, BlockArgument>> = {
   pending: { reference: { tag: 'pending' }, label: 'Block pending', exact: false },
 }
 
-/** The tag's argument, or `undefined`; a plain lookup would find what every object inherits. */
+/** The tag's argument, or `undefined`; a plain lookup would find inherited members such as `constructor`. */
 function tagged(text: string): BlockArgument | undefined {
   return Object.hasOwn(TAGS, text) ? TAGS[text] : undefined
 }
@@ -43,7 +43,7 @@ function tagged(text: string): BlockArgument | undefined {
 const HEX = /^0x[0-9a-fA-F]+$/
 const DECIMAL = /^[0-9]+$/
 const FULL_HASH = /^0x[0-9a-fA-F]{64}$/
-/** Tags of any case, and those of Ethereum that this chain does not have. */
+/** Tags in any case, including Ethereum's tags that this chain does not have. */
 const ANY_TAG = /^(latest|earliest|pending|finalized|safe)$/i
 
 const TAG = literals('latest', 'earliest', 'pending')
@@ -52,7 +52,7 @@ const HEX_OR_HASH = hex({ prefix: 'required', least: 1, most: 64 })
 const HEX_NUMBER = hex({ prefix: 'required', least: 1, most: 63 })
 const DECIMAL_NUMBER = text(/^[0-9]{1,66}$/)
 
-/** A height, of a number or the text of one; one that no chain reaches is cut to the largest safe integer. */
+/** The height that a number or its text names; one that no chain reaches is cut to the largest safe integer. */
 function height(value: bigint | number | string): number {
   return Math.min(Number(value), Number.MAX_SAFE_INTEGER)
 }
@@ -98,7 +98,7 @@ const ByNumber = mapped(
   }),
 )
 
-/** EIP-1898: `blockHash` wins over `blockNumber`; booleans and numbers are taken as such and as text. */
+/** EIP-1898: `blockHash` wins over `blockNumber`; booleans and numbers are accepted as JSON values and as text. */
 const BlockObject: Parameter<BlockArgument> = {
   schema: () => z.union([ByHash.schema(), ByNumber.schema()]),
   read(value, name) {
@@ -111,7 +111,7 @@ const BlockObject: Parameter<BlockArgument> = {
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
-/** Why a text is too long to name a block: decimal digits take time to read that grows faster than their number. */
+/** The refusal of a text too long to name a block: the time to parse decimal digits grows faster than their number. */
 function lengthRefusal(given: string): string | undefined {
   if (given.length <= MAX_NUMBER_TEXT) return undefined
   return `Invalid block identifier '${given.slice(0, MAX_NUMBER_TEXT)}...'`
@@ -119,7 +119,7 @@ function lengthRefusal(given: string): string | undefined {
 
 const DESCRIPTION = 'Block: number, tag, hash or EIP-1898 object'
 
-/** The forms that accept objects take no bare JSON numbers, and tags in lower case only. */
+/** Parameters that accept objects accept no bare JSON numbers, and tags in lower case only. */
 function withObjects(plain: Parameter<BlockArgument>): Parameter<BlockArgument> {
   const { schema, read } = either(isText, plain, BlockObject)
   return { schema: () => schema().describe(DESCRIPTION), read }
@@ -140,7 +140,7 @@ export const StateBlock = withObjects(
   }),
 )
 
-/** Where a call runs: tag, hex or decimal number, EIP-1898 object; a hash stands in an object only. */
+/** Where a call runs: tag, hex or decimal number, EIP-1898 object; a hash is accepted in an object only. */
 export const CallBlock = withObjects(
   scalar({
     form: anyOf(TAG, HEX_NUMBER, DECIMAL_NUMBER),
@@ -155,7 +155,7 @@ export const CallBlock = withObjects(
   }),
 )
 
-/** Why the text forms do not take a value as the name of a block; they take JSON numbers for text, and no objects. */
+/** The refusal of a parameter that accepts text only; it reads JSON numbers as text and accepts no objects. */
 function identifierRefusal(value: unknown): string | undefined {
   if (value === undefined || value === '' || value === null) {
     return 'Invalid block identifier: empty or null.'
@@ -176,7 +176,7 @@ export const LookupBlock: Parameter<BlockArgument> = scalar({
   refusal: (value) => identifierRefusal(value) ?? `invalid blocknumber ${value}`,
 })
 
-/** Why these forms refuse a value, which they take for a wrong number where it is no object. */
+/** The refusal of a parameter that treats every value but an object as a wrong number. */
 function numberRefusal(value: unknown, name: string, what: string, long: string): string {
   if (typeof value === 'object' || value === undefined) return expected(name, what)
   const given = String(value)
@@ -184,7 +184,7 @@ function numberRefusal(value: unknown, name: string, what: string, long: string)
   return `invalid blocknumber ${given}`
 }
 
-/** Whose raw header is asked for: as `LookupBlock`, but every other text is taken for a wrong number. */
+/** The block of a raw header: as `LookupBlock`, but any other text is refused as a wrong number. */
 export const HeaderBlock: Parameter<BlockArgument> = scalar({
   form: anyOf(TAG, HEX_OR_HASH),
   description: 'Block: hex number, tag or hash',

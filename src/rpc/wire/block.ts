@@ -10,14 +10,14 @@ import { MOST_AS_OBJECTS, type WrittenJson, writtenArray, writtenObject } from '
 import { AddressText, BloomText, DataText, HashText, QuantityText } from './scalars.ts'
 import { TransactionObject, toRpcTransaction, transactionText } from './transaction.ts'
 
-/** How an imported block is reported: the new head, a block beside the chain, or known already (docs/internals/protocol.md#8-reorganisation). */
+/** How an imported block is reported: the new head, a side block, or already known (docs/internals/protocol.md#8-reorganisation). */
 export const IMPORT_RESULTS = {
   best: 'IMPORTED_BEST',
   side: 'IMPORTED_NOT_BEST',
   known: 'EXIST',
 } as const satisfies Record<Imported['outcome'], string>
 
-/** Key order is that of the reference node; null where a pending block has no answer yet. */
+/** Key order is that of the reference node; members that a pending block does not have yet are null. */
 export const BlockObject = z.lazy(() =>
   z
     .strictObject({
@@ -72,7 +72,7 @@ export const HeaderObject = z.lazy(() =>
     .meta({ id: 'Header' }),
 )
 
-// The proof of work is another chain's, so these two only keep Ethereum's clients content.
+// Blocks are proved by another chain's work: these two members exist only because Ethereum's clients require them.
 const ZERO_MIX_HASH: Hex = `0x${'00'.repeat(32)}`
 const ZERO_NONCE: Hex = '0x0000000000000000'
 
@@ -129,12 +129,12 @@ function describe(executed: ExecutedBlock, config: ChainConfig): RpcBlock {
   return { ...known, uncles: [...uncles], rskPteEdges: rskPteEdges === null ? null : [...rskPteEdges] }
 }
 
-/** The transactions of a block that callers see: all, or all but the REMASC transaction. */
+/** The transactions of a block that callers are shown: all, or all but the REMASC transaction. */
 export function shownTransactions({ transactions }: Block, hideRemasc: boolean): readonly Transaction[] {
   return hideRemasc ? transactions.filter(({ isRemasc }) => !isRemasc) : transactions
 }
 
-/** A block with its transactions: whole objects when `full`, else hashes. With `hideRemasc` the REMASC transaction is named apart. */
+/** A block with its transactions: whole objects when `full`, else hashes. With `hideRemasc` the REMASC transaction is in a member of its own. */
 export function toRpcBlock(
   { executed, pending }: BlockView,
   full: boolean,
@@ -158,7 +158,7 @@ export function toRpcBlock(
   return { ...describeBlock(block, hash, 0n, config), ...unknownYet, transactions, ...hidden }
 }
 
-/** A block as lookups answer it: `toRpcBlock`, written as text where it has many whole transactions. */
+/** A block as lookups return it: `toRpcBlock`, as JSON text when it has many whole transactions. */
 export function toRpcBlockReply(
   view: BlockView,
   full: boolean,
@@ -181,8 +181,8 @@ export function toRpcHeader(view: BlockView, config: ChainConfig): z.infer<typeo
 }
 
 /**
- * An uncle: without transactions, whatever is known of it. `known` is its whole block if the node has that; the chain's
- * total up to an uncle of which only the header is known shows as 0.
+ * An uncle, always without transactions. `known` is its whole block if the node has it; if only the header is known, the
+ * total difficulty is shown as 0.
  */
 export function toRpcUncle(header: Header, known: ExecutedBlock | undefined, config: ChainConfig): RpcBlock {
   if (known !== undefined) return { ...describe(known, config), transactions: [] }

@@ -13,7 +13,7 @@ export interface CallArgument extends CallRequest {
   readonly nonce?: bigint
   /** EIP-1559; the chain has plain gas prices only. */
   readonly maxFeePerGas?: bigint
-  /** Its value, and as the caller wrote it. */
+  /** The value, and the text that the caller wrote. */
   readonly chainId?: { readonly value: bigint; readonly text: string }
 }
 
@@ -41,7 +41,7 @@ export const CallObject: Parameter<CallArgument> = mapped(members, (message): Ca
   return { ...rest, ...(gas !== undefined && { gas }), ...(input !== undefined && { data: input }) }
 })
 
-/** The same for clients that price by EIP-1559: without a gas price, `maxFeePerGas` is that of the legacy transaction. */
+/** The same for clients that price by EIP-1559: without `gasPrice`, `maxFeePerGas` becomes the legacy gas price. */
 export const PricedCallObject: Parameter<CallArgument> = mapped(
   CallObject,
   ({ maxFeePerGas, gasPrice = maxFeePerGas, ...message }) => ({

@@ -4,13 +4,13 @@ import { either, mapOf, object, type Parameter, refine } from '../parameter.ts'
 import { AccountKey, Word } from './overrides.ts'
 import { BlockHash, Quantity } from './scalars.ts'
 
-/** Most storage roots and slots of one condition. */
+/** Maximum number of storage roots and slots in one condition. */
 const MAX_LOOKUPS = 1000
 
-/** Storage that an account has to have: its root, or words by slot. */
+/** The storage that an account must have: its root, or words by slot. */
 export type KnownStorage = Hex | ReadonlyMap<bigint, bigint>
 
-/** What has to hold; bounds are inclusive. */
+/** What must hold; bounds are inclusive. */
 export interface TransactionCondition {
   readonly knownAccounts?: ReadonlyMap<Hex, KnownStorage>
   readonly blockNumberMin?: bigint

@@ -1,4 +1,4 @@
-/** What `evm_` methods that make the chain fork take: what to mine, which blocks to replace by which. */
+/** Parameters of the `evm_` methods that mine or replace blocks. */
 import { z } from 'zod'
 import { LATEST_TIMESTAMP } from '../../chain/config.ts'
 import type { MineRequest } from '../../engine/model.ts'
@@ -15,7 +15,7 @@ import {
 import { PricedCallObject } from './call.ts'
 import { Address, BlockHash, Data, Flag, wholeNumber } from './scalars.ts'
 
-/** Most blocks of one call: they are built without a pause, and everything else waits. */
+/** Maximum number of blocks per call: they are built without yielding to the event loop. */
 const MAX_BLOCKS = 10_000
 const LIST = { most: MAX_BLOCKS, what: 'a list', indexed: true }
 
@@ -67,7 +67,7 @@ const ReorgPair: Parameter<{
 /** Transactions for the blocks that replace others. */
 export const ReorgTransactions = arrayOf(ReorgPair, LIST)
 
-/** Which blocks to replace by which; transactions in raw bytes. */
+/** Which blocks to replace, and by which; transactions are raw bytes. */
 export const ReorgOptions = object(
   { depth: BlockCount, blocks: arrayOf(PlannedBlock, LIST), uncles: Flag },
   { required: ['depth'], closed: true },

@@ -25,7 +25,7 @@ export const HeaderObject = z.lazy(() =>
   }),
 )
 
-/** The header of a block; a base event that is none shows as a zero byte, as in the reference node. */
+/** The header of a block; an absent base event is shown as a zero byte, as in the reference node. */
 export function toRpcHeader({ hash, block: { header } }: ExecutedBlock): z.infer<typeof HeaderObject> {
   const { baseEvent } = header
   return {

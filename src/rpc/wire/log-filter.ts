@@ -4,7 +4,7 @@ import { arrayOf, type Decoded, either, mapped, object, orNull, type Parameter }
 import { type BlockArgument, LogBlock } from './block-reference.ts'
 import { Address, BlockHash, Topic } from './scalars.ts'
 
-/** Which logs the caller wants; absent bounds do not make a range yet. */
+/** Which logs the caller wants; bounds that the caller left out are absent, and the query resolves them. */
 export interface LogFilter {
   readonly blockHash?: Hex
   readonly fromBlock?: BlockArgument
@@ -15,7 +15,7 @@ export interface LogFilter {
   readonly topics: readonly (readonly Hex[] | null)[]
 }
 
-/** Most addresses, and most topics, of one filter: each costs a hash, and memory in a filter that is kept. */
+/** Maximum number of addresses, and of topics, in one filter: each costs a hash, and memory while the filter lives. */
 export const MOST_ITEMS = 5000
 
 const Addresses = orNull(
@@ -27,7 +27,7 @@ const Addresses = orNull(
   undefined,
 )
 
-/** The alternatives of one position: nulls among them are dropped, and none left is a wildcard. */
+/** The alternatives of one position: nulls are dropped, and an empty list is a wildcard. */
 const Alternatives: Parameter<readonly Hex[] | null> = orNull(
   either(
     Array.isArray,
@@ -46,7 +46,7 @@ function countTopics(positions: readonly unknown[]): number {
   return count
 }
 
-/** Wildcards at the end demand nothing, not even that the position exists. */
+/** Trailing wildcards are dropped: they match even a log that has no such topic. */
 function withoutTrailingWildcards(positions: readonly (readonly Hex[] | null)[]) {
   if (positions.at(-1) !== null) return positions
   return positions.slice(0, positions.findLastIndex((position) => position !== null) + 1)
@@ -61,10 +61,10 @@ const Topics = orNull(
   undefined,
 )
 
-/** The members that narrow logs down. */
+/** The members that select logs by address and topics. */
 export const CRITERIA = { address: Addresses, topics: Topics }
 
-/** What they mean. */
+/** The addresses and topics that they select. */
 export function criteriaOf({
   address = [],
   topics = [],

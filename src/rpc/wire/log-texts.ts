@@ -1,29 +1,29 @@
 /**
- * JSON of logs that is kept from one answer to the next: suites and explorers ask again for the ranges they know, and
- * most of what an answer of many logs costs is writing them.
+ * The JSON of logs, cached between answers: test suites and explorers query the same ranges again, and most of the cost of
+ * an answer with many logs is writing their JSON.
  */
 import type { LogView } from '../../engine/model.ts'
 import { WrittenJson } from '../raw-json.ts'
 
-/** Bytes that texts are written into in one go, one behind the other. */
+/** Bytes of a slab, into which texts are written one after another. */
 const SLAB_BYTES = 256 << 10
-/** Characters that are joined before they are copied into a slab: longer texts of many parts take longer to flatten. */
+/** Characters that are joined before they are copied into a slab: longer strings of many parts take longer to flatten. */
 const JOINED = 16 << 10
-/** A run of texts from this many bytes on is a piece of the answer as it is; shorter ones are copied together. */
+/** A run of texts of at least this many bytes is sent without a copy; shorter runs are copied together. */
 const LONG_RUN = 16 << 10
 
-/** Texts, each with a comma behind it. What is written is never written again; without bytes it has been dropped. */
+/** Texts, each followed by a comma. Written bytes are never overwritten; a slab without bytes has been dropped. */
 interface Slab {
   bytes: Buffer | undefined
   used: number
 }
 
-/** One that is not full. */
+/** A slab that is not full. */
 interface OpenSlab extends Slab {
   bytes: Buffer
 }
 
-/** Where the text of a log is, its comma included. */
+/** Where the text of a log is, including its comma. */
 interface Place {
   readonly slab: Slab
   readonly start: number
@@ -39,7 +39,7 @@ interface Run {
 
 type Block = LogView['block']
 
-/** The texts of logs, found by the block object as the store has it decoded: they go with it, or as the oldest ones. */
+/** The texts of logs, by the store's decoded block object: dropped with that object, or when they are the oldest. */
 export class LogTexts {
   readonly #write: (view: LogView) => string
   readonly #slabBytes: number
@@ -48,14 +48,14 @@ export class LogTexts {
   readonly #places = new WeakMap<Block, (Place | undefined)[]>()
   /** Oldest first. */
   readonly #slabs: Slab[] = []
-  /** The one that is written to; at first one without room. */
+  /** The slab that is written to; at first one without room. */
   #last: OpenSlab = { bytes: Buffer.alloc(0), used: 0 }
   /** Texts that belong at the end of the last slab. */
   #pending = ''
 
   /**
-   * @param write makes the JSON of a log, ASCII only, which depends on the log's place in its block and `removed` alone
-   * @param most bytes of text that are kept
+   * @param write makes the JSON of a log, ASCII only, which depends only on the log's place in its block and on `removed`
+   * @param most maximum bytes of text to keep
    */
   constructor(write: (view: LogView) => string, most: number, slabBytes = Math.min(SLAB_BYTES, most)) {
     this.#write = write
@@ -68,7 +68,7 @@ export class LogTexts {
     return this.#slabs.length * this.#slabBytes
   }
 
-  /** The array of these logs, at least one. */
+  /** The JSON array of these logs, at least one. */
   array(views: readonly LogView[]): WrittenJson {
     const runs: Run[] = []
     let run: Run | undefined
@@ -80,7 +80,7 @@ export class LogTexts {
         block = view.block
         places = this.#placesOf(block)
       }
-      // That a log is removed is in its text.
+      // The text contains `removed`, so logs of removed blocks have other texts.
       let place = view.removed ? undefined : places[view.logIndex]
       let bytes = place?.slab.bytes
       if (place === undefined || bytes === undefined) {
@@ -146,7 +146,7 @@ export class LogTexts {
   }
 }
 
-/** The pieces of an array of texts; the last comma is where it ends. */
+/** The pieces of an array of texts; the last comma is dropped. */
 function joined(runs: readonly Run[]): Buffer[] {
   const chunks: Buffer[] = []
   const short = Buffer.allocUnsafe(runs.reduce((sum, { start, end }) => sum + shortLength(end - start), 2))

@@ -1,4 +1,4 @@
-/** Logs on the wire (docs/internals/rpc-reference.md#64-log); `removed` everywhere but in receipts. */
+/** Logs on the wire (docs/internals/rpc-reference.md#64-log); they have `removed` everywhere except in receipts. */
 import { z } from 'zod'
 import type { Log } from '../../chain/receipt.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
@@ -52,7 +52,7 @@ export function toRpcReceiptLog(log: Log, place: LogPlace): z.infer<typeof Recei
   }
 }
 
-/** A log as queries, filters and notifications answer it. */
+/** A log as queries, filters and notifications return it. */
 export function toRpcLog(view: LogView): RpcLog {
   const { log, block, transaction, transactionIndex, logIndex, removed } = view
   const place = {
@@ -65,7 +65,7 @@ export function toRpcLog(view: LogView): RpcLog {
   return { ...toRpcReceiptLog(log, place), removed }
 }
 
-/** The JSON of `toRpcLog`, in less time than making and writing the object takes. */
+/** The JSON of `toRpcLog`, faster than building the object and serialising it. */
 function logText(view: LogView): string {
   const { log, block, transaction, transactionIndex, logIndex, removed } = view
   let topics = ''
@@ -78,15 +78,15 @@ function logText(view: LogView): string {
   )
 }
 
-/** Bytes of the texts of logs that a node keeps: some 25,000 logs of token transfers. */
+/** Maximum bytes of log texts that a node keeps: about 25,000 logs of token transfers. */
 const KEPT_BYTES = 16 << 20
 
-/** The texts that a node keeps; takes no memory before the first long answer. */
+/** The log texts that a node keeps; uses no memory before the first long answer. */
 export function createLogTexts(): LogTexts {
   return new LogTexts(logText, KEPT_BYTES)
 }
 
-/** Logs as queries and filters answer them. */
+/** Logs as queries and filters return them. */
 export function toRpcLogs(views: readonly LogView[], texts: LogTexts): RpcLog[] | WrittenJson {
   return views.length > MOST_AS_OBJECTS ? texts.array(views) : views.map(toRpcLog)
 }

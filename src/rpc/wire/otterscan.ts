@@ -29,7 +29,7 @@ const OtsBlock = z.lazy(() =>
   BlockObject.unwrap().omit({ transactions: true }).extend({ logsBloom: z.null(), transactionCount: count }),
 )
 
-/** This chain issues nothing: miners live on fees. */
+/** This chain has no block reward: miners earn fees only. */
 export const BlockDetails = z.lazy(() =>
   z
     .strictObject({
@@ -54,7 +54,7 @@ export function toBlockDetails({ executed }: BlockView, described: RpcBlock): z.
   }
 }
 
-/** Receipts leave out what is long and not shown. */
+/** Receipts without the long members that Otterscan does not show. */
 export const BlockTransactions = z.lazy(() =>
   z.strictObject({
     fullblock: OtsBlock.unwrap().extend({ transactions: z.array(TransactionObject) }),
@@ -66,7 +66,7 @@ const TimedReceipt = z.lazy(() =>
   ReceiptObject.unwrap().extend({ logs: z.array(LogObject), timestamp: count }),
 )
 
-/** Newest first; `firstPage` when none is newer, `lastPage` when none is older. */
+/** Newest first; `firstPage` when there are no newer ones, `lastPage` when there are no older ones. */
 export const AccountTransactions = z.lazy(() =>
   z.strictObject({
     txs: z.array(TransactionObject),
@@ -106,7 +106,7 @@ export const InternalOperation = z.lazy(() =>
   }),
 )
 
-/** Transfers, creations and self-destructs below a transaction's own frame, without those that a failure undid. */
+/** Transfers, creations and self-destructs below a transaction's own frame, without those that a failure reverted. */
 export function toInternalOperations({ calls, failure }: CallFrame): z.infer<typeof InternalOperation>[] {
   if (failure !== undefined) return []
   return calls.flatMap((call) => {
@@ -119,7 +119,7 @@ export function toInternalOperations({ calls, failure }: CallFrame): z.infer<typ
   })
 }
 
-/** `value` is null where a call moves none by its kind. */
+/** `value` is null for kinds of calls that transfer no value. */
 export const TraceEntry = z.lazy(() =>
   z.strictObject({
     type: FrameType,

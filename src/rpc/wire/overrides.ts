@@ -35,7 +35,7 @@ export const Word: Parameter<bigint> = scalar({
 
 const Storage = mapOf(Word, Word, (name, slot) => `${name} slot ${slot}`)
 
-/** An address, refused by the name of its field. */
+/** An address; the refusal names its field. */
 export const AccountKey: Parameter<Hex> = {
   schema: Address.schema,
   read(value, name) {
@@ -46,7 +46,7 @@ export const AccountKey: Parameter<Hex> = {
   },
 }
 
-/** An account's overrides as sent: members that exclude each other, or that this node refuses, are still in it. */
+/** An account's overrides as sent, including members that exclude each other or that this node refuses. */
 interface SentOverride extends AccountOverride {
   readonly movePrecompileToAddress?: Hex
 }
@@ -71,8 +71,8 @@ export const SentOverrideSet: Parameter<ReadonlyMap<Hex, SentOverride>> = mapOf(
 )
 
 /**
- * The overrides, once the caller may use any: the reference node refuses a caller who may not before it looks at what
- * members mean. Throws `invalid-params`.
+ * Checks the overrides of a caller who may use them: the reference node refuses any other caller before it checks the
+ * members. Throws `invalid-params`.
  */
 export function requireSupported(overrides: ReadonlyMap<Hex, SentOverride>, name: string): StateOverrides {
   for (const [account, { movePrecompileToAddress, state, stateDiff }] of overrides) {

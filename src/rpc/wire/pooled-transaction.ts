@@ -6,10 +6,10 @@ import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 
 const NO_BLOCK: Hex = `0x${'0'.repeat(64)}`
-/** What stands for no receiver. */
+/** The receiver that is shown for a creation. */
 const NOBODY = '0x00'
 
-/** Here price and value are signed bytes, not quantities: 128 is `0x0080`. */
+/** Price and value are signed big-endian bytes here, not quantities: 128 is `0x0080`. */
 export const PooledTransactionObject = z.lazy(() =>
   z
     .strictObject({
@@ -45,7 +45,7 @@ export function toPooledTransaction(transaction: Transaction): z.infer<typeof Po
   }
 }
 
-/** The same in a line: receiver, value, gas and price, all in decimal. */
+/** The same in one line: receiver, then value, gas and price in decimal. */
 export function toPooledLine({ to, value, gasLimit, gasPrice }: Transaction): string {
   return `${to?.slice(2) ?? ''}: ${value} wei + ${gasLimit} x ${gasPrice} gas`
 }

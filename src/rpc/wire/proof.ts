@@ -8,7 +8,7 @@ import { arrayOf, mapOf, type Parameter, refine } from '../parameter.ts'
 import { AccountKey } from './overrides.ts'
 import { AddressText, DataText, HashText, Quantity, QuantityText } from './scalars.ts'
 
-/** Most storage keys of one request; each costs a walk and a list of nodes. */
+/** Maximum number of storage keys per request; each costs a walk through the trie and a list of nodes. */
 const MAX_KEYS = 1024
 
 /** Storage slots to prove: 32-byte keys, or shorter ones read as numbers. */
@@ -18,7 +18,7 @@ export const StorageKeys: Parameter<readonly bigint[]> = arrayOf(Quantity, {
   whatAtMost: `an array of at most ${MAX_KEYS} keys`,
 })
 
-/** Storage slots to read by account; as many together as one list of keys to prove may have. */
+/** Storage slots to read, by account; `MAX_KEYS` limits the slots of all accounts together. */
 export const SlotsByAccount: Parameter<ReadonlyMap<Hex, readonly bigint[]>> = refine(
   mapOf(AccountKey, arrayOf(Quantity), (name, key) => `${name} key ${key}`),
   {
@@ -45,7 +45,7 @@ export const ProofObject = z.lazy(() =>
 
 const rlpText = (node: Uint8Array): Hex => toHex(encodeRlp(node))
 
-/** An account that does not exist shows as an empty one; the proof shows which it is. */
+/** An account that does not exist is shown as an empty one; the proof tells the two apart. */
 export function toRpcProof(proof: AccountProof): z.infer<typeof ProofObject> {
   const { balance, codeHash, nonce } = proof.account ?? EMPTY_ACCOUNT
   return {

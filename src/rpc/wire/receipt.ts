@@ -29,7 +29,7 @@ export const ReceiptObject = z.lazy(() =>
     .meta({ id: 'Receipt' }),
 )
 
-/** A receipt; `contractAddress` is that of every creation, also of one that failed. */
+/** A receipt; every creation has a `contractAddress`, including one that failed. */
 export function toRpcReceipt(view: ReceiptView): z.infer<typeof ReceiptObject> {
   const { transaction, receipt, block, index, firstLogIndex } = view
   const blockNumber = block.block.header.number

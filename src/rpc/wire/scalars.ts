@@ -27,7 +27,7 @@ export const AddressText = hexText(/^0x[0-9a-f]{40}$/, 'Address', 'ADDRESS: 0x a
 /** Result: a 2048-bit bloom. */
 export const BloomText = hexText(/^0x[0-9a-f]{512}$/, 'Bloom', 'DATA of 256 bytes')
 
-/** Most characters of a number as text. */
+/** Maximum length of a number as text, in characters. */
 export const MAX_NUMBER_TEXT = 66
 
 const digitsOf = (value: string): string => (value.startsWith('0x') ? value.slice(2) : value)
@@ -37,7 +37,7 @@ export function lowerCase(value: string): Hex {
   return (value.startsWith('0x') ? value.toLowerCase() : `0x${value.toLowerCase()}`) as Hex
 }
 
-/** 40 digits of any case, `0x` optional; checksums are not verified. */
+/** 40 digits in any case, `0x` optional; checksums are not verified. */
 export const Address: Parameter<Hex> = scalar({
   form: hex({ prefix: 'optional', least: 40, most: 40 }),
   description: 'ADDRESS: 20 bytes in hex',
@@ -82,12 +82,12 @@ function bytesOf(value: string): Uint8Array {
 /** Hex text of any length, `0x` optional. */
 export const HEX_DIGITS = hex({ prefix: 'optional' })
 
-/** Texts from this many characters on are decoded before they are tested: the pattern takes longer than the decoding. */
+/** Texts of at least this many characters are decoded instead of matched: the pattern takes longer than decoding. */
 const LONG = 1024
 
-/** The bytes of a long text, as `bytesOf` gives them; `undefined` where a character is no digit. */
+/** The bytes of a long text, as `bytesOf` returns them; `undefined` when a character is not a hex digit. */
 function longBytesOf(value: string): Uint8Array | undefined {
-  // The decoder reads the lowest byte alone of a character that has two, and ends at the first that is no digit.
+  // The decoder reads only the low byte of a two-byte character, and stops at the first that is not a digit.
   if (Buffer.byteLength(value) !== value.length) return undefined
   const bytes = bytesOf(value)
   const digits = value.startsWith('0x') ? value.length - 2 : value.length
@@ -125,7 +125,7 @@ export function sizedData(shortest: number, longest: number): Parameter<Uint8Arr
   })
 }
 
-/** Why a value is no `Quantity`. */
+/** Why a value is not a `Quantity`. */
 function quantityRefusal(value: unknown, name: string): string {
   if (typeof value !== 'string' && typeof value !== 'number') {
     return expected(name, 'a hex or decimal number')
@@ -153,14 +153,14 @@ export const StoragePosition: Parameter<bigint> = scalar({
   refusal: quantityRefusal,
 })
 
-/** A JSON scalar as the text that the reference node makes of it (docs/internals/rpc-reference.md#3-parameter-types). */
+/** A JSON scalar as text, converted as the reference node does (docs/internals/rpc-reference.md#3-parameter-types). */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : undefined
 }
 
-/** The refusals of hex numbers that take lower-case digits only; `undefined` for one that is out of range. */
+/** The refusal for hex numbers with lower-case digits only; `undefined` for a number that is out of range. */
 export function argumentRefusal(value: string): string | undefined {
   if (value.length > MAX_NUMBER_TEXT) return `Invalid argument: ${value.slice(0, MAX_NUMBER_TEXT)}...`
   return value === '' || /^0x[0-9a-f]*$/.test(value)
@@ -180,7 +180,7 @@ export const Index: Parameter<number> = scalar({
   },
 })
 
-/** A boolean; the texts "true" and "false" and numbers (0 is false) count as one. */
+/** A boolean; the texts "true" and "false" and numbers (0 is false) are accepted too. */
 export const Flag: Parameter<boolean> = scalar({
   form: anyOf(literals(true, false, 'true', 'false'), ANY_NUMBER),
   decode: (value) => value === true || value === 'true' || (typeof value === 'number' && value !== 0),

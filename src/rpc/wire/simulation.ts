@@ -33,7 +33,7 @@ export const SimulationObject = object(
   { required: ['blockStateCalls'], nullIsAbsent: true },
 )
 
-/** Codes of the standard: of a revert, and of any other failure. */
+/** The standard's error codes: for a revert, and for any other failure. */
 const REVERTED = 3
 const FAILED = -32015
 

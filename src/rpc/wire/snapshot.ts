@@ -16,7 +16,7 @@ function shown(value: unknown): string {
 
 const NAME = text(/^[A-Za-z_][\w .:/-]{0,99}$/)
 
-/** The name of a snapshot: it cannot be taken for an id. */
+/** The name of a snapshot: it begins with a letter, so it cannot be mistaken for an id. */
 export const SnapshotName: Parameter<string> = scalar({
   form: NAME,
   description: 'a name: a letter, and up to 99 letters, digits, spaces or . : / _ -',
@@ -27,7 +27,7 @@ export const SnapshotName: Parameter<string> = scalar({
 /** How a snapshot is taken. */
 export const SnapshotOptions = object({ keep: Flag }, { closed: true })
 
-/** A snapshot by id or name. A number that no id can have stays unknown rather than wrong. */
+/** A snapshot by id or name. A number outside the range of ids is unknown, not malformed. */
 export const SnapshotReference: Parameter<number | string> = scalar({
   form: anyOf(hex({ prefix: 'required', least: 1 }), NAME),
   description: 'id or name of a snapshot',
@@ -73,7 +73,7 @@ export const SnapshotDiffObject = z.lazy(() =>
 
 type RpcSnapshotDiff = z.infer<typeof SnapshotDiffObject>
 
-/** Bytes that are no word stand as they are. */
+/** A value that is not 32 bytes long is shown as it is. */
 function wordOf(value: StorageValue): Hex {
   return typeof value === 'bigint' ? toFixedHex(value, 32) : toHex(value)
 }

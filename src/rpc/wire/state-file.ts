@@ -1,4 +1,4 @@
-/** State files as bytes: JSON, the same compressed, or Anvil's hex of that; and the load of one into a node. */
+/** State files as bytes (JSON, compressed JSON, or Anvil's hex of that), and how one is loaded into a node. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
@@ -10,14 +10,14 @@ import type { Engine } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 
-/** The longest text that a string of V8 holds. */
+/** The maximum length of a V8 string. */
 const MAX_TEXT = 2 ** 29 - 24
-/** Characters that are handed on at once. */
+/** Characters per chunk. */
 const CHUNK = 1 << 16
 
 const unzip = promisify(gunzip)
 
-/** The text of a node's dump in chunks; the state is that at the first one. */
+/** The text of a node's dump in chunks; the state is that at the time of the first chunk. */
 export function* dumpText(engine: Engine, history: boolean): Generator<string, undefined> {
   const release = engine.holdStates()
   let chunk = ''
@@ -73,7 +73,7 @@ export function isStateText(value: string): boolean {
   return value.length > 2 && value.length % 2 === 0 && isHexDigits(value.slice(2))
 }
 
-/** Loads the text of a state file, where it is forced also one of another chain id. Throws `invalid-params`, with nothing changed. */
+/** Loads the text of a state file; one of another chain id only when forced. Throws `invalid-params`, with nothing changed. */
 export async function loadStateText({ dev, config }: Engine, text: string, isForced = false): Promise<void> {
   const file = readStateFile(text, config, isForced)
   if (file.kind === 'accounts') await dev.loadAccounts(file.accounts, file.head)

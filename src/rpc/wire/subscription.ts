@@ -9,21 +9,21 @@ import { CRITERIA, criteriaOf } from './log-filter.ts'
 
 const KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing', 'chain', 'console'] as const
 
-/** What one can subscribe to. */
+/** The kinds of events to subscribe to. */
 export type SubscriptionKind = (typeof KINDS)[number]
 
-/** Which logs; of no meaning to the other kinds. */
+/** Which logs; ignored by the other kinds. */
 export interface SubscriptionOptions {
   readonly addresses: readonly Hex[]
   readonly topics: readonly (readonly Hex[] | null)[]
 }
 
-/** Most hashes of a list of `toRpcChainUpdate`. */
+/** Maximum number of hashes in a list of `toRpcChainUpdate`. */
 const MOST_HASHES = 256
 
 /**
- * A change of the canonical chain: its new head, the last block that it has in common with the chain before, and the
- * hashes of the blocks that left and came, the highest first and 256 at most. No block comes with a revert to a snapshot.
+ * A change of the canonical chain: its new head, the last block that it has in common with the previous chain, and the
+ * hashes of the removed and added blocks, highest first and 256 at most. A revert to a snapshot adds no block.
  */
 export function toRpcChainUpdate({ removed, added }: ChainUpdate): object {
   const left = [...removed].sort((a, b) => b.block.header.number - a.block.header.number)
@@ -56,7 +56,7 @@ export const SubscriptionIdText = z
   .regex(/^0x[0-9a-f]{32}$/)
   .describe('id of a subscription: 0x and 32 hex digits') as unknown as z.ZodType<Hex>
 
-/** Its name; any other is refused with the reference node's message. */
+/** The name of a kind; any other is refused with the reference node's message. */
 export const SubscriptionName: Parameter<SubscriptionKind> = scalar({
   form: literals(...KINDS),
   decode: (kind) => kind,
@@ -66,15 +66,15 @@ export const SubscriptionName: Parameter<SubscriptionKind> = scalar({
 const Ignored: Parameter<undefined> = { schema: () => z.unknown(), read: () => undefined }
 
 /**
- * `address` and `topics` as in a filter; the bounds of a range are taken and mean nothing, since a subscription begins
- * now, and no other member is known. Null is no condition.
+ * `address` and `topics` as in a filter. `fromBlock` and `toBlock` are accepted and ignored, since a subscription begins
+ * now; any other member is refused. Null selects all logs.
  */
 export const SubscriptionFilter: Parameter<SubscriptionOptions> = orNull(
   mapped(object({ ...CRITERIA, fromBlock: Ignored, toBlock: Ignored }, { closed: true }), criteriaOf),
   { addresses: [], topics: [] },
 )
 
-/** An id in hex or decimal, as text or number; one that no subscription has is unknown rather than wrong. */
+/** An id in hex or decimal, as text or number; one that no subscription has is unknown, not malformed. */
 export const SubscriptionId: Parameter<Hex> = scalar({
   form: anyOf(text(/^(0x[0-9a-fA-F]{1,64}|[0-9]{1,77})$/), integer(0, Number.MAX_SAFE_INTEGER)),
   description: 'id of a subscription',

@@ -40,7 +40,7 @@ export interface Place {
   readonly index: number
 }
 
-/** A sender as 20 bytes: the odd one of the REMASC transaction prints as the zero address. */
+/** A sender as 20 bytes: the REMASC transaction's sender, which is shorter, is shown as the zero address. */
 export function toRpcSender(from: Hex): Hex {
   return from === REMASC_SENDER ? ZERO_ADDRESS : from
 }
@@ -66,7 +66,7 @@ export function toRpcTransaction(transaction: Transaction, place?: Place): RpcTr
   }
 }
 
-/** The JSON of `toRpcTransaction`, in less time than making and writing the object takes. */
+/** The JSON of `toRpcTransaction`, faster than building the object and serialising it. */
 export function transactionText(transaction: Transaction, place?: Place): string {
   const { hash, nonce, from, to, gasLimit, gasPrice, value, data, v, r, s } = transaction
   const where =

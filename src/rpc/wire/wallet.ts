@@ -1,5 +1,5 @@
 /**
- * What the methods of the wallet take: texts, raw keys, durations (docs/internals/rpc-reference.md#3-parameter-types,
+ * Parameters of the wallet's methods: texts, raw keys, durations (docs/internals/rpc-reference.md#3-parameter-types,
  * docs/internals/rpc-reference.md#714-personal).
  */
 import { CURVE_ORDER } from '../../chain/signature.ts'
@@ -9,7 +9,7 @@ import { ANY_NUMBER, anyOf, anyText, literals, text } from '../json-forms.ts'
 import { expected, type Parameter, scalar } from '../parameter.ts'
 import { argumentRefusal, MAX_NUMBER_TEXT } from './scalars.ts'
 
-/** A text; numbers and booleans count as JSON writes them, and null is refused with a message of its own. */
+/** A text; numbers and booleans are read as their JSON text, and null is refused with a message of its own. */
 function textParameter(description: string, onNull: string): Parameter<string> {
   return scalar({
     form: anyOf(anyText(), ANY_NUMBER, literals(true, false)),
@@ -19,12 +19,12 @@ function textParameter(description: string, onNull: string): Parameter<string> {
   })
 }
 
-/** What a key is encrypted under. */
+/** The passphrase that encrypts a key. */
 export const Passphrase = textParameter('passphrase', 'Passphrase is null')
-/** What a key is made of. */
+/** The text that a key is derived from. */
 export const Seed = textParameter('text whose keccak-256 is the key', 'Seed is null')
 
-/** Longest text that a refusal repeats whole: a mistyped key must not reach the log. */
+/** Maximum length of a text that a refusal repeats in full: a mistyped key must not reach the log. */
 const LONGEST_REPEATED = 32
 
 function isPrivateKey(digits: string): boolean {
@@ -51,7 +51,7 @@ export const PrivateKey: Parameter<Uint8Array> = scalar({
   },
 })
 
-/** Milliseconds that an account is unlocked for: `0x` and lower-case digits below 2^63; null and the empty text are half an hour. */
+/** How many milliseconds to unlock an account: `0x` and lower-case digits below 2^63; null and empty text mean half an hour. */
 export const Duration: Parameter<number> = scalar({
   form: anyOf(text(/^(0x0*[0-7]?[0-9a-f]{1,15})?$/, { most: MAX_NUMBER_TEXT }), literals(null)),
   description: 'QUANTITY of milliseconds; null or empty: 1800000',

@@ -92,7 +92,7 @@ describe('headers and passwords', () => {
 
 describe('a caller', () => {
   const refusal = (name: string) =>
-    `-32001 ${name}: this node connects to no URL that callers name, since they may be on other machines; start it with --fork-allow ${other.url} to permit this one`
+    `-32001 ${name}: this node does not connect to URLs that callers name, since they may be on other machines; start it with --fork-allow ${other.url} to permit this one`
 
   it('of a server on loopback behind a reverse proxy may not give a URL', async () => {
     const served = await servedNode({ fork: own.url, forkCache: false }, { trustedProxies: ['127.0.0.1'] })

@@ -82,7 +82,7 @@ describe('anvil_dealERC20', () => {
   ])('refuses %s', async (_, token) => {
     await expect(ask('anvil_dealERC20', A, token, '0x1')).rejects.toMatchObject({
       code: -32602,
-      message: `token: no storage slot of ${token} holds this value alone`,
+      message: `token: no storage slot of ${token} holds only this value`,
     })
   })
 })

@@ -177,12 +177,12 @@ describe('methods of development clients', () => {
     [
       'hardhat_reset',
       [{ forking: { jsonRpcUrl: 'http://localhost:1', blockNumber: 7 } }],
-      'options.forking: a node that shares its chain with others forks no other one',
+      'options.forking: a node that shares its chain with others cannot fork another chain',
     ],
     [
       'anvil_reset',
       [{ forking: { blockNumber: 7 } }],
-      'options.forking: a node that shares its chain with others forks no other one',
+      'options.forking: a node that shares its chain with others cannot fork another chain',
     ],
     [
       'anvil_setRpcUrl',
@@ -198,7 +198,7 @@ describe('methods of development clients', () => {
     [
       'anvil_reset',
       [{ jsonRpcUrl: 'http://localhost:1' }],
-      'options.forking: a node that shares its chain with others forks no other one',
+      'options.forking: a node that shares its chain with others cannot fork another chain',
     ],
   ])('%s refuses %j', async (method, params, message) => {
     expect(await run(method, ...params)).toEqual({ outcome: { error: { code: -32602, message } }, calls: [] })

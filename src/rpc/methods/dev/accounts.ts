@@ -47,7 +47,7 @@ export const anvil_autoImpersonateAccount = method({
   name: 'anvil_autoImpersonateAccount',
   changesState: true,
   aliases: ['hardhat_autoImpersonateAccount'],
-  summary: 'Impersonates every address, or only those that were named.',
+  summary: 'Impersonates every address, or again only the addresses that were named.',
   params: { on: Flag },
   result: () => z.null(),
   examples: [{ params: [false], result: null }],
@@ -67,7 +67,7 @@ export const anvil_impersonateSignature = method({
   name: 'anvil_impersonateSignature',
   changesState: true,
   summary:
-    'Lets ECRECOVER answer this address for a signature (r, s, v), whatever was signed. Kept in memory until a reset: code that ran with it gives other results where it is unknown.',
+    'Makes ECRECOVER return this address for a signature (r, s, v), whatever was signed. Kept in memory until a reset: afterwards, or on another node, the same transactions may give other results.',
   params: { signature: Signature, address: Address },
   result: () => z.null(),
   examples: [{ params: [`0x${'11'.repeat(64)}1b`, EXAMPLE], result: null }],
@@ -81,7 +81,7 @@ export const evm_addAccount = method({
   name: 'evm_addAccount',
   changesState: true,
   summary:
-    'Lets `eth_sendTransaction` send from an address without its key, as Ganache does; false when it already can. No passphrase guards it.',
+    'Lets `eth_sendTransaction` send from an address without its key, as Ganache does; false when it already can. The passphrase is ignored.',
   params: { address: Address, passphrase: optional(orNull(Passphrase, ''), null) },
   result: () => z.boolean(),
   examples: [{ params: [EXAMPLE, ''], result: true }],

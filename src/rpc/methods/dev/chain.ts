@@ -1,4 +1,4 @@
-/** Methods of development clients that take blocks off the chain, replace them, and mine with details. */
+/** Methods of development clients that remove or replace blocks, or mine blocks and return their details. */
 import { z } from 'zod'
 import { toHex } from '../../../encoding/hex.ts'
 import type { PlacedTransaction } from '../../../engine/dev/rewind-tools.ts'
@@ -35,7 +35,7 @@ function placedOf(given: ValueOf<typeof ReorgTransactions>, engine: Engine): rea
       return { transaction: readSigned(transaction, engine.config), block }
     const from = transaction.from ?? engine.accounts.list()[0]
     if (from === undefined)
-      throw invalidParams('transactions: one has no sender, and the node has no accounts')
+      throw invalidParams('transactions: a call object has no sender, and the node has no accounts')
     return { transaction: { request: sendRequest({ ...transaction, from }, engine.config) }, block }
   })
 }
@@ -44,7 +44,7 @@ export const anvil_reorg = method({
   name: 'anvil_reorg',
   changesState: true,
   summary:
-    'Replaces the last `depth` blocks by as many others, whatever their difficulty. `transactions` are pairs of a signed transaction or a call object and the index of its block, from 0; blocks without any are empty.',
+    'Replaces the last `depth` blocks by as many others, whatever their difficulty. `transactions` are pairs: a signed transaction or a call object, and the index of its block, from 0; the other blocks are empty.',
   params: { depth: BlockCount, transactions: optional(ReorgTransactions, []) },
   result: () => z.null(),
   errors: ['transaction-refused', 'mining-refused'],
@@ -99,7 +99,7 @@ export const anvil_mine_detailed = method({
   heavy: true,
   changesState: true,
   summary:
-    'Mines as evm_mine does, and answers the blocks with their transactions, their outputs and the reasons of reverts.',
+    'Mines as evm_mine does, and returns the blocks with their transactions, outputs and revert reasons.',
   params: { options: optional(MineOptions, {}) },
   result: () => z.array(DetailedBlockObject),
   errors: ['mining-refused'],
@@ -123,7 +123,7 @@ export const anvil_getGenesisTime = method({
 export const anvil_getLastBlockWallTime = method({
   name: 'anvil_getLastBlockWallTime',
   summary:
-    'When the head became the head by the wall clock, or the node started, in milliseconds since 1970 to the second; a JSON integer.',
+    'Wall-clock time at which the current head became the head, or the node started: milliseconds since 1970, rounded to the second; a JSON integer.',
   params: {},
   result: () => z.int(),
   examples: [{ params: [], result: 1_795_327_675_000, varies: true }],

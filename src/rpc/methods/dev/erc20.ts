@@ -1,4 +1,4 @@
-/** Methods that set balances and allowances of tokens in their storage, wherever the contract keeps them. */
+/** Methods that set balances and allowances of tokens in their storage, whatever its layout. */
 import { z } from 'zod'
 import { concat, padLeft } from '../../../encoding/bytes.ts'
 import { fromHex, type Hex } from '../../../encoding/hex.ts'
@@ -12,7 +12,7 @@ import { COW } from '../example-accounts.ts'
 const BALANCE_OF = fromHex('0x70a08231')
 const ALLOWANCE = fromHex('0xdd62ed3e')
 
-/** Writes the slot whose word a view function of a token answers. Throws `invalid-params` when there is no such slot. */
+/** Writes the slot whose word a token's view function returns. Throws `invalid-params` when there is no such slot. */
 async function setAnswer(
   token: Hex,
   selector: Uint8Array,
@@ -24,13 +24,13 @@ async function setAnswer(
   const data = concat(selector, ...addresses.map((address) => padLeft(fromHex(address), 32)))
   const found = await queries.valueSlot({ to: token, data }, timeLeft(context))
   if (found === undefined) {
-    throw invalidParams(`token: no storage slot of ${token} holds this value alone`)
+    throw invalidParams(`token: no storage slot of ${token} holds only this value`)
   }
   await dev.editState([{ address: found.address, storage: new Map([[found.slot, amount]]) }])
   return null
 }
 
-/** The token of the example, and code that answers the value of the slot whose number is the address that is asked for. */
+/** The token of the example, and its code, which uses the address in the call as the number of the slot to return. */
 const TOKEN = '0x00000000000000000000000000000000000dead1'
 const BALANCES = '0x6004355460005260206000f3'
 
@@ -40,7 +40,7 @@ export const anvil_dealERC20 = method({
   changesState: true,
   aliases: ['hardhat_dealERC20', 'anvil_setERC20Balance'],
   summary:
-    'Sets the balance of an account in a token. The slot is found by overriding those that `balanceOf` reads, so the layout does not matter, and proxies are served; a balance that is computed or packed with other values is refused.',
+    'Sets the balance of an account in a token. The slot is found by overriding the slots that `balanceOf` reads, so any storage layout works, behind proxies too; a balance that is computed or packed with other values is refused.',
   params: { address: Address, token: Address, balance: Quantity },
   result: () => z.null(),
   examples: [
@@ -57,7 +57,8 @@ export const anvil_setERC20Allowance = method({
   name: 'anvil_setERC20Allowance',
   heavy: true,
   changesState: true,
-  summary: 'Sets what a spender may spend of a token for its owner; the slot is found as that of a balance.',
+  summary:
+    'Sets how much of a token a spender may spend for the owner; the slot is found as in anvil_dealERC20.',
   params: { owner: Address, spender: Address, token: Address, amount: Quantity },
   result: () => z.null(),
   examples: [],

@@ -1,4 +1,4 @@
-/** One doing under the names of two families of development clients, which differ in what they answer. */
+/** One operation under the method names of Hardhat and of Anvil, which return different values. */
 import { z } from 'zod'
 import {
   type AnyMethod,
@@ -10,17 +10,17 @@ import {
 } from '../../method.ts'
 import { namespaceOf, namespaceRules } from '../../method-names.ts'
 
-/** A method that answers nothing but that it is done. */
+/** A method whose result only confirms that it was carried out. */
 interface Order<P extends NamedParameters>
   extends Pick<MethodDefinition<P, never>, 'aliases' | 'summary' | 'params' | 'errors' | 'waitsForUpstream'> {
-  /** Behind `hardhat_` and `anvil_`. */
+  /** The name after `hardhat_` or `anvil_`. */
   readonly name: string
   /** Parameters of a call that changes nothing on a fresh local chain. */
   readonly example?: readonly unknown[]
   run(args: Arguments<P>, context: Context): Promise<unknown>
 }
 
-/** The two methods of an order: Hardhat's answers true, as do the aliases; Anvil's answers null. */
+/** The two methods of one operation: Hardhat's and the aliases return true, Anvil's returns null. */
 export function order<P extends NamedParameters>(definition: Order<P>): readonly [AnyMethod, AnyMethod] {
   const { name, aliases, summary, params, errors = [], example, run, waitsForUpstream } = definition
   const examples = (result: true | null) => (example === undefined ? [] : [{ params: example, result }])
@@ -58,8 +58,7 @@ export function order<P extends NamedParameters>(definition: Order<P>): readonly
 }
 
 /**
- * The same method under the name of another namespace. It is no alias, so that closing one namespace leaves the other
- * open.
+ * The same method under the name of another namespace. It is not an alias: closing one namespace leaves the other open.
  */
 export function under(name: string, original: AnyMethod): AnyMethod {
   return {

@@ -11,13 +11,13 @@ import { order, under } from './family.ts'
 /** Longest interval that a Node timer can wait, seconds. */
 const MAX_INTERVAL = Math.floor((2 ** 31 - 1) / 1000)
 
-/** Below it a time in milliseconds would lie before 1974, so it is one in seconds. */
+/** A smaller number of milliseconds would be a time before 1974, so it is read as seconds. */
 const FIRST_MILLISECONDS = 10 ** 11
 
 const MINE = order({
   name: 'mine',
   summary:
-    'Mines blocks, one by default, each so many seconds after the one before, 1 unless given; with --dialect anvil the first comes as many seconds later too, and they follow the clock unless given.',
+    'Mines blocks, one by default. The second parameter is the number of seconds between two blocks, 1 by default; with --dialect anvil it applies before the first block too, and without it the timestamps follow the clock.',
   params: {
     blocks: optional(orNull(BlockCount, 1), 1),
     interval: optional(
@@ -53,7 +53,7 @@ export const evm_setBlockGasLimit = method({
   name: 'evm_setBlockGasLimit',
   changesState: true,
   summary:
-    'Sets the gas limit of all blocks mined here from now on, at once and not by small steps; one transaction may take it all.',
+    'Sets the gas limit of all blocks mined here from now on, at once and not in small steps; one transaction may use all of it.',
   params: { gasLimit: Quantity },
   result: () => z.literal(true),
   examples: [{ params: ['0x1c9c380'], result: true }],
@@ -103,7 +103,7 @@ export const evm_setTime = method({
   name: 'evm_setTime',
   changesState: true,
   summary:
-    'Sets the clock of the next block, in milliseconds since 1970 (a smaller number than 10^11 is one of seconds); its distance from the wall clock in seconds, with --dialect anvil the seconds by which it was moved forward.',
+    'Sets the clock of the next block, in milliseconds since 1970 (a number below 10^11 is read as seconds). Returns its offset from the wall clock in seconds; with --dialect anvil the seconds by which it was moved forward.',
   params: { time: Timestamp },
   result: () => z.int(),
   examples: [{ params: [4_102_444_800_000], result: 2_307_194_960, varies: true }],
@@ -117,7 +117,7 @@ export const evm_setTime = method({
 export const anvil_setBlockTimestampInterval = method({
   name: 'anvil_setBlockTimestampInterval',
   changesState: true,
-  summary: 'Sets how many seconds later than its parent each block is, whatever the clock says.',
+  summary: 'Sets how many seconds each block is later than its parent, whatever the clock says.',
   params: { seconds: wholeNumber('seconds; at least 1 passes between blocks', 10 ** 9) },
   result: () => z.null(),
   examples: [{ params: [12], result: null }],
@@ -137,12 +137,12 @@ export const anvil_removeBlockTimestampInterval = method({
   run: (_, { engine }) => engine.dev.setBlockTimestampInterval(undefined),
 })
 
-/** As this method's own clients expect, it also switches on a node that was started without mining. */
+/** Also starts mining on a node that was started without it, as clients of this method expect. */
 export const miner_start = method({
   name: 'miner_start',
   changesState: true,
   summary:
-    'Turns mining on again: in the mode that the node was started with, or else a block for each transaction.',
+    'Turns mining on again: in the mode that the node was started with, or if it was started without mining, a block for each transaction.',
   params: { threads: optional(orNull(wholeNumber('ignored', 2 ** 31), 0), 0) },
   result: () => z.literal(true),
   errors: ['mining-refused'],

@@ -53,7 +53,7 @@ const SET_LOGGING = order({
 
 export const hardhat_metadata = method({
   name: 'hardhat_metadata',
-  // hardhat-ethers on the network `localhost` sends 30,000,000 gas with each transaction to whatever answers this.
+  // hardhat-ethers on the network `localhost` sends 30,000,000 gas with each transaction to any node that has this method.
   presets: ['hardhat', 'anvil'],
   summary:
     'Version of the node and head of its chain; `instanceId` is new after each start and reset. Open with --preset hardhat or anvil.',

@@ -25,7 +25,7 @@ export const anvil_dumpState = method({
   aliases: ['hardhat_dumpState'],
   heavy: true,
   summary:
-    'The state after the head as hex of the gzip of a state file, which Anvil loads as well; with `history` all blocks, receipts and the pool too.',
+    'The state after the head as a gzipped state file in hex, which Anvil loads as well; with `history` also all blocks, receipts and the pool.',
   params: { history: optional(orNull(Flag, false), false) },
   result: () => DataText,
   errors: ['block-not-found'],
@@ -39,7 +39,7 @@ export const anvil_loadState = method({
   changesState: true,
   heavy: true,
   summary:
-    'Loads a state file of this node, a dump of Anvil, accounts by address, or a genesis file of geth or the reference node: its accounts replace those of the same address after the head, where no nonce is lowered, and a chain that has its first block only begins anew at the height, time and base fee that the file names; a file with history replaces the chain. A file of another version or chain, or with a wrong checksum, changes nothing.',
+    'Loads a state file of this node, a dump of Anvil, accounts by address, or a genesis file of geth or the reference node: its accounts replace those of the same address in the state after the head, but no nonce is lowered. A chain that has only its first block restarts at the height, time and base fee that the file names; a file with history replaces the chain. A file of another version or chain, or with a wrong checksum, is refused and changes nothing.',
   params: { state: State },
   result: () => z.literal(true),
   examples: [{ params: [{ accounts: {} }], result: true }],

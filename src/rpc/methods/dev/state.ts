@@ -9,7 +9,7 @@ import { Address, Data, Quantity } from '../../wire/scalars.ts'
 import { COW } from '../example-accounts.ts'
 import { order, under } from './family.ts'
 
-/** A word of storage: up to 32 bytes in hex, filled up with zeros from the left, or a JSON integer. */
+/** A word of storage: up to 32 bytes in hex, padded with zeros on the left, or a JSON integer. */
 const Word: Parameter<bigint> = scalar({
   form: anyOf(hex({ prefix: 'required', most: 64 }), integer(0, Number.MAX_SAFE_INTEGER)),
   description: 'a word of 32 bytes',

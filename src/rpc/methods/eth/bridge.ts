@@ -9,7 +9,7 @@ import { method } from '../../method.ts'
 export const eth_bridgeState = method({
   name: 'eth_bridgeState',
   summary:
-    "The bridge at the head: height of the parent chain's headers, and peg-outs that wait for signatures (none here).",
+    'State of the bridge at the head: height of its parent-chain headers, and peg-outs that wait for signatures (none here).',
   params: {},
   result: () =>
     z.strictObject({

@@ -1,11 +1,11 @@
-/** Methods that tell of the node and its chain: ids, versions, mining, prices (docs/internals/rpc-reference.md#72-chain). */
+/** Methods that describe the node and its chain: ids, versions, mining, prices (docs/internals/rpc-reference.md#72-chain). */
 import { z } from 'zod'
 import { bigIntToHex, toQuantity } from '../../../encoding/hex.ts'
 import { method } from '../../method.ts'
 import { AddressText, DataText, QuantityText } from '../../wire/scalars.ts'
 import { LOCAL_ACCOUNTS } from '../example-accounts.ts'
 
-/** Highest version of the chain's own wire capability (docs/internals/rpc-reference.md#72-chain). */
+/** Highest version of the chain's own wire protocol (docs/internals/rpc-reference.md#72-chain). */
 export const PROTOCOL_VERSION = 62
 
 export const eth_chainId = method({
@@ -41,7 +41,7 @@ export const eth_blockNumber = method({
 export const eth_gasPrice = method({
   name: 'eth_gasPrice',
   hosted: true,
-  summary: 'Price that a new transaction should offer, in wei per gas.',
+  summary: 'Suggested gas price of a new transaction, in wei.',
   params: {},
   result: () => QuantityText,
   examples: [{ params: [], result: '0x0' }],
@@ -76,7 +76,7 @@ export const eth_requestAccounts = method({
 
 export const eth_networkId = method({
   name: 'eth_networkId',
-  summary: 'Network id, in decimal, as net_version answers it.',
+  summary: 'Network id, in decimal, the same as net_version.',
   params: {},
   result: () => z.string(),
   examples: [{ params: [], result: '33' }],
@@ -96,7 +96,7 @@ export const eth_coinbase = method({
 export const eth_mining = method({
   name: 'eth_mining',
   answeredBy: 'leader',
-  summary: 'Does the node mine by itself?',
+  summary: 'Whether the node mines by itself.',
   params: {},
   result: () => z.boolean(),
   examples: [{ params: [], result: true }],
@@ -106,8 +106,7 @@ export const eth_mining = method({
 export const eth_hashrate = method({
   name: 'eth_hashrate',
   answeredBy: 'leader',
-  summary:
-    'Hashes per second of the blocks mined here over the last hour, and what running miners report of their own.',
+  summary: 'Hashes per second: of the blocks mined here over the last hour, plus what running miners report.',
   params: {},
   result: () => QuantityText,
   examples: [{ params: [], result: '0x0' }],
@@ -117,7 +116,7 @@ export const eth_hashrate = method({
 export const eth_netHashrate = method({
   name: 'eth_netHashrate',
   answeredBy: 'leader',
-  summary: 'Hashes per second of all blocks, over the last hour; a JSON integer, unlike every other figure.',
+  summary: 'Hashes per second of all blocks over the last hour; a JSON integer, not a quantity.',
   params: {},
   result: () => z.int(),
   examples: [{ params: [], result: 0 }],

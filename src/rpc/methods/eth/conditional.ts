@@ -1,4 +1,4 @@
-/** Sends a transaction if the state is the one that its sender assumes (EIP-7796). */
+/** Sends a transaction if the state is what its sender expects (EIP-7796). */
 import type { Engine } from '../../../engine/engine.ts'
 import { NodeError } from '../../../errors.ts'
 import { method } from '../../method.ts'
@@ -31,7 +31,8 @@ async function checkCondition(condition: TransactionCondition, { queries }: Engi
       continue
     }
     for (const [slot, word] of known) {
-      if (state.storage(address, slot) !== word) throw unmet(`slot ${slot} of ${address} has another value`)
+      if (state.storage(address, slot) !== word)
+        throw unmet(`slot ${slot} of ${address} has a different value`)
     }
   }
 }
@@ -41,7 +42,7 @@ export const eth_sendRawTransactionConditional = method({
   changesState: true,
   counts: 'validTransactions',
   summary:
-    'Sends a signed transaction if known storage, block number and timestamp are as given (EIP-7796). The condition is checked when it is sent, on the state after the head and for the next block.',
+    'Sends a signed transaction if storage, block number and timestamp meet the given condition (EIP-7796). The condition is checked once, on sending, against the state after the head and the next block.',
   params: { transaction: Data, condition: ConditionObject },
   result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],

@@ -17,7 +17,7 @@ import { COW, COW1 } from '../example-accounts.ts'
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 
 /**
- * Throws `invalid-params` for a creation where the profile simulates calls only
+ * Throws `invalid-params` for a creation when the profile only simulates calls
  * (docs/internals/rpc-reference.md#10-hosted-profile).
  */
 function requireReceiver({ to }: CallArgument, { options }: Context): void {
@@ -32,7 +32,7 @@ export const eth_call = method({
   name: 'eth_call',
   hosted: true,
   heavy: true,
-  summary: 'Runs a message on the state of a block and returns its output; nothing is kept.',
+  summary: 'Runs a message on the state of a block and returns its output, without changing the state.',
   params: {
     transaction: CallObject,
     block: optional(CallBlock, 'latest'),
@@ -71,7 +71,7 @@ export const eth_estimateGas = method({
     const { engine, options } = context
     requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
-    // Hardhat and Anvil estimate whatever the sender has.
+    // Hardhat and Anvil estimate whatever balance the sender has.
     const checksFunds = options.dialect === 'rsk'
     const { estimateGas } = engine.queries
     return toQuantity(await estimateGas(transaction, block.reference, checksFunds, timeLeft(context)))
@@ -82,7 +82,7 @@ export const eth_createAccessList = method({
   name: 'eth_createAccessList',
   heavy: true,
   summary:
-    'Accounts and slots that a message touches, and the gas it uses; `error` is the reason of one that fails.',
+    'Accounts and slots that a message touches, and the gas that it uses; `error` is the reason when it fails.',
   params: { transaction: CallObject, block: optional(CallBlock, 'latest') },
   result: () =>
     z.strictObject({

@@ -1,6 +1,6 @@
 /**
- * What clients ask before they price a transaction. The chain has no base fee: these answers, and the blocks without
- * one, let clients choose transactions with a plain gas price by themselves.
+ * What clients ask before they price a transaction. The chain has no base fee: these answers, and blocks without a base
+ * fee, make clients choose legacy transactions by themselves.
  */
 import { z } from 'zod'
 import { toQuantity } from '../../../encoding/hex.ts'
@@ -11,11 +11,11 @@ import { expected, optional, orNull, type Parameter, refine, scalar } from '../.
 import { LookupBlock } from '../../wire/block-reference.ts'
 import { Quantity, QuantityText } from '../../wire/scalars.ts'
 
-/** Most blocks that an answer covers, and most percentiles of each. */
+/** Maximum number of blocks in an answer, and of percentiles per block. */
 const MAX_BLOCKS = 1024n
 const MAX_PERCENTILES = 100
 
-/** How many blocks; more than the most are cut. */
+/** The number of blocks; a larger number is cut to the maximum. */
 const BlockCount: Parameter<number> = refine(Quantity, {
   where: (count) => count > 0n,
   what: `a number of blocks from 1 to ${MAX_BLOCKS}`,
@@ -40,7 +40,7 @@ const Percentiles: Parameter<readonly number[]> = orNull(
 export const eth_feeHistory = method({
   name: 'eth_feeHistory',
   summary:
-    'How full blocks were and what their transactions paid. The chain has no base fee, so that figure is always zero.',
+    'How full blocks were and what their transactions paid. The chain has no base fee, so `baseFeePerGas` is always zero.',
   params: {
     blockCount: BlockCount,
     newestBlock: LookupBlock,
@@ -68,7 +68,7 @@ export const eth_feeHistory = method({
     const { oldest, samples } = await engine.queries.feeHistory(blockCount, newest, rewardPercentiles)
     return {
       oldestBlock: toQuantity(oldest),
-      // One more than blocks: that of the next block is part of the answer.
+      // One more than there are blocks: the answer includes the base fee of the next block.
       baseFeePerGas: Array.from({ length: samples.length + 1 }, () => toQuantity(0)),
       gasUsedRatio: samples.map(({ gasUsedRatio }) => gasUsedRatio),
       ...(rewardPercentiles.length > 0 && {

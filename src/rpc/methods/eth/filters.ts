@@ -1,4 +1,4 @@
-/** Filters to poll: on logs, blocks and transactions that wait (docs/internals/rpc-reference.md#77-filters-and-logs). */
+/** Filters for polling: on logs, blocks and pending transactions (docs/internals/rpc-reference.md#77-filters-and-logs). */
 import { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
 import { timeLeft } from '../../deadlines.ts'
@@ -28,7 +28,7 @@ const FilterIdText = z
   .regex(/^0x[0-9a-f]{72}$/)
   .describe('id of a filter: 0x and 72 hex digits')
 
-/** Any hex; case does not count, and one that no filter has is unknown rather than wrong. */
+/** Any hex, in any case; an id that no filter has is unknown, not malformed. */
 const FilterId: Parameter<string> = scalar({
   form: anyOf(HEX_DIGITS, DIGITS),
   description: 'id of a filter',
@@ -43,7 +43,7 @@ export const eth_newFilter = method({
   name: 'eth_newFilter',
   answeredBy: 'self',
   summary:
-    'Makes a filter on logs. One that begins at an earlier block already holds the logs that have matched since then.',
+    'Creates a filter on logs. A filter that starts at an earlier block already holds the logs that have matched since then.',
   params: { filter: FilterObject },
   result: () => FilterIdText,
   errors: ['log-limit', 'too-many'],
@@ -59,7 +59,7 @@ export const eth_newFilter = method({
 
 export const eth_newBlockFilter = method({
   name: 'eth_newBlockFilter',
-  summary: 'Makes a filter on the hashes of blocks that join the canonical chain.',
+  summary: 'Creates a filter on the hashes of blocks that join the canonical chain.',
   params: {},
   result: () => FilterIdText,
   errors: ['too-many'],
@@ -75,7 +75,7 @@ export const eth_newBlockFilter = method({
 
 export const eth_newPendingTransactionFilter = method({
   name: 'eth_newPendingTransactionFilter',
-  summary: 'Makes a filter on the hashes of transactions that become pending.',
+  summary: 'Creates a filter on the hashes of transactions that become pending.',
   params: {},
   result: () => FilterIdText,
   errors: ['too-many'],
@@ -109,7 +109,7 @@ export const eth_getFilterLogs = method({
   answeredBy: 'owner',
   heavy: true,
   summary:
-    'The entries of a filter: of one on logs all logs that match now, of the others the latest entries.',
+    'The entries of a filter: for a filter on logs all logs that match now, for the others the latest entries.',
   params: { id: FilterId },
   result: () => EntriesArray,
   errors: ['filter-not-found', 'log-limit', 'too-many'],

@@ -1,4 +1,4 @@
-/** The mining methods of Ethereum's reference, as far as they can mean something on a merge-mined chain. */
+/** Ethereum's mining methods, as far as they have a meaning on a merge-mined chain. */
 import { z } from 'zod'
 import { type Hex, toFixedHex, toHex } from '../../../encoding/hex.ts'
 import { method } from '../../method.ts'
@@ -34,16 +34,16 @@ export const eth_getWork = method({
 })
 
 /**
- * This chain has no proof of eight bytes: what proves a block is the hash of a parent-chain header. So the
- * node takes the parent-chain block that it would mine for the work itself (docs/internals/protocol.md#24-local-miners;
- * its time is the block's timestamp), puts the last four bytes of the nonce into the header, big-endian, and
- * tests that. The digest is not looked at.
+ * This chain has no proof of eight bytes: a block is proved by the hash of a parent-chain header. So the node takes
+ * the parent-chain block that it would mine for the work itself (docs/internals/protocol.md#24-local-miners; its time is
+ * the block's timestamp), puts the last four bytes of the nonce into its header, big-endian, and checks the hash of
+ * that header. The digest is ignored.
  */
 export const eth_submitWork = method({
   name: 'eth_submitWork',
   changesState: true,
   summary:
-    "Tries a nonce on the node's own parent-chain block for a work; true when that meets the target and the block is imported.",
+    "Tries a nonce on the node's own parent-chain block for a piece of work; true when its hash meets the target and the block is imported.",
   params: { nonce: sizedData(8, 8), powHash: Hash, mixDigest: Hash },
   result: () => z.boolean(),
   errors: ['mining-refused'],

@@ -1,4 +1,4 @@
-/** Methods that sign with a key of the node and send nothing (docs/internals/rpc-reference.md#75-sending, EIP-191, EIP-712). */
+/** Methods that sign with a key of the node, without sending (docs/internals/rpc-reference.md#75-sending, EIP-191, EIP-712). */
 import { personalMessageHash, signHash } from '../../../chain/message-signature.ts'
 import { loadTypedDataSigner } from '../../../chain/typed-data.ts'
 import { toHex } from '../../../encoding/hex.ts'
@@ -47,7 +47,7 @@ export const eth_signTransaction = method({
   ],
   async run({ transaction }, { engine }) {
     const request = sendRequest(transaction, engine.config)
-    // An account that sends without a key has nothing to sign with.
+    // An impersonated account has no key to sign with.
     if (engine.accounts.key(request.from) === undefined) {
       throw invalidParams(`Could not find account for address: ${request.from}`)
     }

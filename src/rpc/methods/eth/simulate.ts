@@ -36,7 +36,7 @@ export const eth_simulateV1 = method({
   name: 'eth_simulateV1',
   heavy: true,
   summary:
-    'Runs blocks of calls on top of a block, each on the state after the one before, and answers the blocks with the results of their calls. The blocks have no REMASC transaction; `baseFeePerGas` overrides the minimum gas price.',
+    'Runs blocks of calls on top of a block, each on the state after the previous one, and returns the blocks with the results of their calls. The blocks have no REMASC transaction; `baseFeePerGas` overrides the minimum gas price.',
   params: { payload: SimulationObject, block: optional(StateBlock, 'latest') },
   result: () => z.array(SimulatedBlockObject),
   errors: [
@@ -119,7 +119,7 @@ export const eth_simulateV1 = method({
   },
 })
 
-/** How many transactions of the block run before the bundles; -1 is all. */
+/** How many transactions of the block run before the bundles; -1 means all. */
 const TransactionCount: Parameter<number | undefined> = either(
   (value) => value === -1,
   scalar({
@@ -154,7 +154,7 @@ export const eth_callMany = method({
   name: 'eth_callMany',
   heavy: true,
   summary:
-    'Runs bundles of calls in a row on the state of a block, or on that after `transactionIndex` of its transactions: for each call its output or its error. Each bundle has a block of its own.',
+    'Runs bundles of calls one after another on the state of a block, or on the state after its first `transactionIndex` transactions; returns the output or error of each call. Each bundle has a block of its own.',
   params: {
     bundles: Bundles,
     context: optional(StateContext, null),
@@ -175,7 +175,7 @@ export const eth_callMany = method({
   ],
   async run({ bundles, context: place, stateOverrides }, context) {
     const { engine } = context
-    if (bundles.length === 0) throw invalidParams('bundles: there are none')
+    if (bundles.length === 0) throw invalidParams('bundles: the list is empty')
     if (stateOverrides !== undefined && stateOverrides.size > 0) requireStateOverride(context)
     const { blockNumber, transactionIndex } = place
     if (blockNumber !== undefined) requireCallable(blockNumber, engine.queries)
@@ -195,7 +195,7 @@ export const eth_callMany = method({
   },
 })
 
-/** An amount of wei in decimal text, as the standard of bundles has it. */
+/** An amount of wei in decimal text, as in the specification of eth_callBundle. */
 const Decimal = z.string().regex(/^[0-9]+$/)
 
 const BundleObject = object(
@@ -217,7 +217,7 @@ export const eth_callBundle = method({
   name: 'eth_callBundle',
   heavy: true,
   summary:
-    'Runs signed transactions in a row in one block on the state of another, and answers what each did and paid. `gasFees` go to the REMASC contract, which pays the coinbase later; they count as paid to it here.',
+    'Runs signed transactions one after another in one block on the state of another, and returns what each did and paid. `gasFees` go to the REMASC contract, which pays the coinbase later; here they count as paid to the coinbase.',
   params: { bundle: BundleObject },
   result: () =>
     z.strictObject({
@@ -283,7 +283,7 @@ export const eth_callBundle = method({
   async run({ bundle }, context) {
     const { queries, config } = context.engine
     const { txs, blockNumber, stateBlockNumber, coinbase, timestamp, gasLimit, difficulty, baseFee } = bundle
-    if (txs.length === 0) throw invalidParams('bundle.txs: there are none')
+    if (txs.length === 0) throw invalidParams('bundle.txs: the list is empty')
     if (stateBlockNumber !== undefined) requireCallable(stateBlockNumber, queries)
     const reference = stateBlockNumber?.reference ?? { tag: 'latest' as const }
     const base = (await queries.block(reference))?.executed.block.header

@@ -86,7 +86,7 @@ export const eth_getStorageAt = method({
 export const eth_getProof = method({
   name: 'eth_getProof',
   summary:
-    'Proofs of an account and of some of its storage cells against the state root of a block: nodes of the unified trie in RLP, leaf first.',
+    'Proofs of an account and of some of its storage slots against the state root of a block: nodes of the unified trie in RLP, leaf first.',
   params: { address: Address, storageKeys: StorageKeys, block: StateBlock },
   result: () => ProofObject,
   errors: ['block-not-found'],
@@ -111,14 +111,14 @@ export const eth_getProof = method({
 export const eth_getAccount = method({
   name: 'eth_getAccount',
   summary:
-    'Nonce, balance, code hash and storage root of an account at a mined block; those of an empty account where there is none.',
+    'Nonce, balance, code hash and storage root of an account at a mined block; an account that does not exist is shown as an empty one.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
   result: () =>
     z.strictObject({
       nonce: QuantityText,
       balance: QuantityText,
       storageRoot: HashText.describe(
-        'hash of the trie node above the storage; of an empty trie when there is none',
+        'hash of the trie node above the storage; that of an empty trie when the account has no storage',
       ),
       codeHash: HashText,
     }),
@@ -160,7 +160,7 @@ export const eth_getAccountInfo = method({
 
 export const eth_getStorageValues = method({
   name: 'eth_getStorageValues',
-  summary: 'The words in storage slots of one or more accounts at a block, 1024 at most, by account.',
+  summary: 'The words in at most 1024 storage slots of one or more accounts at a block, by account.',
   params: { slots: SlotsByAccount, block: optional(StateBlock, 'latest') },
   result: () => z.record(AddressText, z.array(HashText)),
   errors: ['block-not-found'],

@@ -12,12 +12,12 @@ import { Data, wholeNumber } from '../../wire/scalars.ts'
 import { COW, COW1 } from '../example-accounts.ts'
 import { readSigned, refuseTyped } from './submit.ts'
 
-/** Longest wait, and the usual one, milliseconds; a call's own time limit may end it earlier. */
+/** Maximum and default wait in milliseconds; the time limit of the call may end it earlier. */
 const LONGEST_WAIT_MS = 30_000
-/** By which the wait ends before the call's time limit, so that the answer still has the hash, milliseconds. */
+/** How many milliseconds before the call's time limit the wait ends, so that the answer can still contain the hash. */
 const MARGIN_MS = 100
 
-/** Milliseconds; null and 0 are the usual wait, and more than the longest is cut to it. */
+/** Milliseconds; null and 0 mean the default wait, and a longer one is cut to the maximum. */
 const Timeout: Parameter<number> = mapped(
   orNull(wholeNumber('milliseconds; 0: as long as the node allows', Number.MAX_SAFE_INTEGER), 0),
   (given) => (given === 0 ? LONGEST_WAIT_MS : Math.min(given, LONGEST_WAIT_MS)),
@@ -52,7 +52,7 @@ function timedOut(hash: Hex, waitMs: number): NodeError {
   return new NodeError('receipt-timeout', words, hash)
 }
 
-/** Resolves when `watch` calls `done`, or after the time; `watch` returns how to stop it. */
+/** Resolves when `watch` calls `done`, or after the time; `watch` returns a function that stops it. */
 async function changeWithin(waitMs: number, watch: (done: () => void) => () => void): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   let stop: (() => void) | undefined
@@ -89,7 +89,7 @@ export const eth_sendRawTransactionSync = method({
   changesState: true,
   counts: 'validTransactions',
   summary:
-    'Sends a signed transaction and answers its receipt once it is mined, failed or not; after the timeout, an error with its hash (EIP-7966).',
+    'Sends a signed transaction and returns its receipt once it is mined, whether it succeeded or failed; after the timeout, an error with its hash (EIP-7966).',
   params: { transaction: Data, timeout: optional(Timeout, null) },
   result: () => ReceiptObject,
   errors: ['transaction-refused', 'not-mined', 'mining-refused', 'receipt-timeout', 'not-runnable'],
@@ -115,7 +115,7 @@ export const eth_sendTransactionSync = method({
   needsWallet: true,
   counts: 'validTransactions',
   summary:
-    'Signs a transaction with an unlocked account, sends it, and answers its receipt as eth_sendRawTransactionSync does.',
+    'Signs a transaction with an unlocked account, sends it, and returns its receipt as eth_sendRawTransactionSync does.',
   params: { transaction: PricedCallObject, timeout: optional(Timeout, null) },
   result: () => ReceiptObject,
   errors: ['transaction-refused', 'not-mined', 'mining-refused', 'receipt-timeout', 'not-runnable'],

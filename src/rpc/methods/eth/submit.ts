@@ -1,4 +1,4 @@
-/** Methods that send transactions, and show what waits (docs/internals/rpc-reference.md#75-sending). */
+/** Methods that send transactions, and list those that are waiting (docs/internals/rpc-reference.md#75-sending). */
 import { z } from 'zod'
 import type { ChainConfig } from '../../../chain/config.ts'
 import { checkChainId, decodeTransaction, type Transaction } from '../../../chain/transaction.ts'
@@ -17,7 +17,7 @@ import { Data, HashText, Quantity } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
 import { COW, COW1 } from '../example-accounts.ts'
 
-/** Most bytes that are decoded as a transaction. */
+/** Maximum bytes of a transaction to decode. */
 const MOST_BYTES = 2 * MAX_TRANSACTION_BYTES
 
 /**
@@ -33,7 +33,7 @@ function minedFailure(failure: Failure, transactionHash: Hex): NodeError {
     : new NodeError('reverted', `${prefix} transaction reverted`, undefined, mined)
 }
 
-/** How each client is made to send legacy transactions, with what its `User-Agent` begins with, if it has one. */
+/** How to make each client send legacy transactions, and how its `User-Agent` begins if it sends one. */
 const LEGACY_SETTINGS: readonly { readonly agent?: RegExp; readonly setting: string }[] = [
   { agent: /^(foundry|cast|forge|alloy)/i, setting: 'cast, forge: --legacy' },
   { agent: /^hardhat/i, setting: 'Hardhat: gasPrice in the network of hardhat.config, or { type: 0 }' },
@@ -76,7 +76,7 @@ export const eth_sendRawTransaction = method({
   hosted: true,
   changesState: true,
   counts: 'validTransactions',
-  summary: 'Sends a signed transaction. Under automining it is mined when the answer comes.',
+  summary: 'Sends a signed transaction. With automining it is mined before the answer.',
   params: { transaction: Data },
   result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
@@ -128,7 +128,7 @@ export const eth_sendUnsignedTransaction = method({
   changesState: true,
   counts: 'validTransactions',
   summary:
-    'Sends a transaction from any account without its key, impersonated or not. An API key opens it only by its name.',
+    'Sends a transaction from any account without its key, impersonated or not. An API key permits it only by naming the method.',
   params: { transaction: PricedCallObject },
   result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
@@ -146,7 +146,7 @@ export const eth_sendUnsignedTransaction = method({
   },
 })
 
-/** A price or a gas limit that replaces that of the transaction; null and 0 leave it. */
+/** The new gas price or gas limit of the transaction; null and 0 leave it unchanged. */
 const Replacement: Parameter<bigint | undefined> = mapped(orNull(Quantity, 0n), (value) =>
   value === 0n ? undefined : value,
 )
@@ -170,7 +170,7 @@ export const eth_resend = method({
     const request = await completeRequest(transaction, engine, options)
     const { from, nonce } = request
     if (nonce === undefined)
-      throw invalidParams('transaction.nonce: it has to be that of a waiting transaction')
+      throw invalidParams('transaction.nonce: expected the nonce of a waiting transaction')
     if (engine.queries.pooledAt(from, nonce) === undefined) {
       throw invalidParams(`transaction: ${from} has no waiting transaction with nonce ${nonce}`)
     }

@@ -1,5 +1,5 @@
 /**
- * Subscriptions: on WebSocket and in process; HTTP cannot notify
+ * Subscriptions, over WebSocket and in process; HTTP cannot notify
  * (docs/internals/rpc-reference.md#78-subscriptions).
  */
 import { z } from 'zod'
@@ -17,7 +17,7 @@ export const eth_subscribe = method({
   notifies: true,
   hosted: true,
   summary:
-    'Subscribes to new headers, matching logs, pending transactions or the progress of synchronisation. `chain` notifies of each change of the canonical chain, reverts included: `{ number, hash, ancestor, removed, added }`. `console` notifies of what transactions wrote to the console and why they failed; on a node without API keys also of simulated calls, whose hash is null: `{ transactionHash, console, failure }`.',
+    'Subscribes to new headers, matching logs, pending transactions or the progress of synchronisation. `chain` notifies of each change of the canonical chain, including reverts to a snapshot: `{ number, hash, ancestor, removed, added }`. `console` notifies of what transactions wrote to the console and why they failed; on a node without API keys also of simulated calls, whose hash is null: `{ transactionHash, console, failure }`.',
   params: { type: SubscriptionName, filter: optional(SubscriptionFilter, null) },
   result: () => SubscriptionIdText,
   errors: ['too-many'],

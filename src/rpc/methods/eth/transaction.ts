@@ -157,7 +157,7 @@ export const eth_getBlockReceipts = method({
 export const eth_getTransactionBySenderAndNonce = method({
   name: 'eth_getTransactionBySenderAndNonce',
   summary:
-    'The transaction of a sender with a nonce, of the canonical chain or a runnable one of the pool; null when there is none.',
+    'The transaction of a sender with a given nonce, on the canonical chain or runnable in the pool; null when there is none.',
   params: { sender: Address, nonce: Quantity },
   result: () => TransactionObject.nullable(),
   examples: [{ params: ['0x00000000000000000000000000000000000dead1', '0x0'], result: null }],
@@ -165,7 +165,7 @@ export const eth_getTransactionBySenderAndNonce = method({
     const mined = await queries.transactionBySenderAndNonce(sender, nonce)
     if (mined !== undefined) return toRpcTransactionView(mined)
     const pooled = queries.pooledAt(sender, nonce)
-    // Found again by its hash only if it is runnable.
+    // The lookup by hash finds it only if it is runnable.
     const runnable = pooled && queries.transaction(pooled.hash)
     return runnable === undefined ? null : toRpcTransactionView(runnable)
   },

@@ -1,4 +1,4 @@
-/** Nested call frames: `callTracer` as the reference node has it, with what geth shows besides (docs/internals/rpc-reference.md#610-call-tracer). */
+/** Nested call frames: the reference node's `callTracer`, with the members that geth adds (docs/internals/rpc-reference.md#610-call-tracer). */
 import { z } from 'zod'
 import { type Hex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import type { CallFrame, FrameFailure, FrameKind } from '../../../evm/tracing/call-frame.ts'
@@ -66,7 +66,7 @@ function toRpcCallTree(root: CallFrame, options: Options, place: TracePlace, siz
   return toRpcCallFrame(root, options, place)
 }
 
-/** Bytes of a frame, and of all below it unless only the top is requested. */
+/** Bytes of a frame, and of all frames below it unless only the top frame is requested. */
 function frameBytes({ input, output, logs, calls }: CallFrame, options: Options): number {
   let bytes = ITEM_BYTES + input.length + output.length
   if (options.withLog) for (const { log } of logs) bytes += ITEM_BYTES + log.data.length
@@ -86,7 +86,7 @@ function errorOf(
     : javaException(cause, gas, transactionHash).message
 }
 
-/** Returned bytes or payload; of a creation its address, unless it has reverted. None of a self-destruct. */
+/** Returned bytes or revert payload; the address for a creation that did not revert. A self-destruct has none. */
 function outputOf({ kind, output, to, failure }: CallFrame): Hex | undefined {
   if (kind === 'selfdestruct') return undefined
   const creates = kind === 'create' || kind === 'create2'
@@ -116,7 +116,7 @@ function toRpcCallFrame(frame: CallFrame, options: Options, place: TracePlace): 
   }
 }
 
-/** The logs of a frame that stand in the receipt. */
+/** The logs of a frame that are in the receipt. */
 function logsOf({ logs }: CallFrame, { firstLogIndex }: TracePlace): z.infer<typeof FrameLogObject>[] {
   return logs.flatMap(({ log, position, index }) =>
     index === undefined

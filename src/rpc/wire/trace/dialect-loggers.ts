@@ -1,6 +1,6 @@
 /**
- * Struct logs in the shapes of Anvil 1.7 and Hardhat 2.29, as recorded from both: what `debug_trace*` answers without the
- * name of a tracer under their dialects.
+ * Struct logs in the shapes of Anvil 1.7 and Hardhat 2.29, as recorded from both: the default of `debug_trace*` under
+ * their dialects.
  */
 import { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
@@ -21,7 +21,7 @@ function nameOf({ opcode, name = opcode.toString(16).padStart(2, '0') }: Step): 
   return opcode === INVALID ? 'INVALID' : (ETHEREUM_NAMES[name] ?? name)
 }
 
-/** Words in quotes, in a text of our own making, with `0x`. */
+/** Quoted words in JSON that this node wrote, so that `0x` can be inserted. */
 const prefixed = (words: string): string => words.replaceAll(/"(?=[0-9a-f]{64}")/g, '"0x')
 
 const AnvilLogs = z.lazy(() =>
@@ -60,7 +60,7 @@ function anvilEntry(step: Step, { memory, stack, storage, returnData }: StepText
   return `${text},"refund":${refund}}`
 }
 
-/** Anvil's: memory and return data on request only. */
+/** Anvil's struct logs: memory and return data on request only. */
 export const anvilLogger = tracer({
   name: 'anvilLogger',
   summary: "steps in Anvil's shape",
@@ -117,7 +117,7 @@ const HardhatLogs = z.lazy(() =>
     .meta({ id: 'HardhatStructLogs', description: 'Steps with --dialect hardhat, where no tracer is named' }),
 )
 
-/** Each step has all slots of its contract that were used until then; the recorder lists them at the opcodes that use one. */
+/** Each step lists all slots that its contract has used so far; the recorder lists them only at opcodes that use one. */
 function hardhatEntries(): StepFormat['entry'] {
   const known = new Map<Hex, string>()
   return (step, { memory, stack, storage }) => {
@@ -131,7 +131,7 @@ function hardhatEntries(): StepFormat['entry'] {
   }
 }
 
-/** Hardhat's: everything unless it is disabled. */
+/** Hardhat's struct logs: everything unless disabled. */
 export const hardhatLogger = tracer({
   name: 'hardhatLogger',
   summary: "steps in Hardhat's shape",

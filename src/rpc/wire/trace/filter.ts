@@ -20,11 +20,11 @@ import { type BlockArgument, LookupBlock } from '../block-reference.ts'
 import { MOST_ITEMS } from '../log-filter.ts'
 import { BlockHash, lowerCase } from '../scalars.ts'
 
-/** Texts of at most this length are a tag or a height, longer ones a hash. */
+/** A text of at most this length is a tag or a height, a longer one a hash. */
 const LONGEST_NUMBER = 19
 const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > LONGEST_NUMBER
 
-/** A tag in any case or a hex number; `longer` is expected of longer texts. */
+/** A tag in any case or a hex number; `longer` names what the parameter accepts, for the refusal of longer texts. */
 function shortBlock(longer: string): Parameter<BlockArgument> {
   return scalar({
     form: anyOf(
@@ -108,7 +108,7 @@ const Addresses = orNull(
   undefined,
 )
 
-/** Digits of a count as text; more are no safe integer. */
+/** Maximum digits of a count as text; a longer number may not be a safe integer. */
 const COUNT_DIGITS = 15
 
 /** A JSON integer or decimal text; its range depends on the options of the node. */

@@ -59,7 +59,7 @@ export const TraceObject = z.lazy(() =>
 
 type RpcTrace = z.infer<typeof TraceObject>
 
-/** The address of a frame. Only a failed creation has none, and its row shows no address. */
+/** The address of a frame; only a failed creation has none, and its row does not show it. */
 function known(address: Hex | undefined): Hex {
   if (address === undefined) throw new Error('a frame has no address')
   return address

@@ -6,7 +6,7 @@ import { tracer } from './tracer-record.ts'
 /** The `4byteTracer`. */
 export const fourByteTracer = tracer({
   name: '4byteTracer',
-  summary: 'counts of calls by selector and length of arguments',
+  summary: 'counts of calls by selector and argument length',
   options: {},
   result: z.lazy(() =>
     z

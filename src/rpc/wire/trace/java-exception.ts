@@ -17,7 +17,7 @@ function program(className: string, message: string): JavaException {
   return { className: `org.ethereum.vm.program.Program$${className}`, message }
 }
 
-/** `gas` is what the frame was given and `available` what it has left. */
+/** `gas` is what the frame was given, `available` what it has left. */
 function spendingFailed(
   purpose: string,
   required: bigint | number,
@@ -49,12 +49,12 @@ function outOfGas(cause: FailureCause & { kind: 'out-of-gas' }, gas: bigint, tx:
 
 const word = (value: bigint): string => value.toString(16).padStart(64, '0')
 
-/** A jump target as Java's signed 32-bit integer; -1 for one of more than four bytes. */
+/** A jump target as Java's signed 32-bit integer; -1 for a target of more than four bytes. */
 function jumpTarget(target: bigint): bigint {
   return target >> 32n === 0n ? BigInt.asIntN(32, target) : -1n
 }
 
-/** The exception for a failure in the transaction `tx`, of a frame that was given `gas`. */
+/** The exception for the failure of a frame that was given `gas`, in the transaction `tx`. */
 export function javaException(cause: FailureCause, gas: bigint, tx: Hex): JavaException {
   switch (cause.kind) {
     case 'out-of-gas':

@@ -4,7 +4,7 @@ import { muxTracers } from '../../../evm/tracing/mux-tracer.ts'
 import { jsonObject } from '../../raw-json.ts'
 import type { CombinedTracer, TracerRecord } from './tracer-record.ts'
 
-/** The `muxTracer` over others; the result holds one member per tracer of its `tracerConfig`. */
+/** The `muxTracer` over others; the result has one member for each tracer in its `tracerConfig`. */
 export function createMuxTracer(tracers: readonly TracerRecord[]): CombinedTracer {
   return {
     name: 'muxTracer',

@@ -1,4 +1,4 @@
-/** Nothing: geth's `noopTracer`, which measures the cost of a run itself. */
+/** No trace: geth's `noopTracer`, for measuring the cost of execution without tracing. */
 import { z } from 'zod'
 import { tracer } from './tracer-record.ts'
 

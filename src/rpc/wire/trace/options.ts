@@ -4,7 +4,7 @@ import { either, expected, mapped, object, orNull, type Parameter, scalar } from
 import { Flag } from '../scalars.ts'
 import type { CombinedTracer, TraceOptions, TracerDescription, TracerRecord } from './tracer-record.ts'
 
-/** An option with the value that its absence stands for. */
+/** An option with its default value. */
 export function absentAs<T>(parameter: Parameter<T>, value: T): Parameter<T> {
   return { ...parameter, absent: { wire: value, value } }
 }
@@ -23,7 +23,7 @@ function isSameName(given: unknown, name: string): boolean {
   return typeof given === 'string' && given.toLowerCase() === name.toLowerCase()
 }
 
-/** `disable…` and `enable…` in another case, as on the reference node: on for a text or a boolean true, else off. */
+/** `disable…` and `enable…` options written in another case, as on the reference node: on for boolean or text `true`, else off. */
 function switchesInAnyCase(given: unknown, options: Options): Values {
   const names = Object.keys(options).filter((name) => /^(disable|enable)/.test(name))
   const found: Record<string, boolean> = {}
@@ -34,7 +34,7 @@ function switchesInAnyCase(given: unknown, options: Options): Values {
   return found
 }
 
-/** An object with options, all of which may be absent or null, and other members; those that are neither are ignored. */
+/** An object of options, all of which may be absent or null, and of other members; unknown members are ignored. */
 function optionsObject(options: Options, others: Options = {}): Parameter<Values> {
   const members = object(
     Object.fromEntries(
@@ -70,7 +70,7 @@ function nameOf<T extends TracerDescription>(tracers: readonly T[], all: readonl
   })
 }
 
-/** The options object over tracers, of which the first is the default, and one that runs several of them. */
+/** The options object for these tracers, the first of which is the default, and for the one that runs several. */
 export function traceOptionsObject(
   tracers: readonly [TracerRecord, ...TracerRecord[]],
   combined: CombinedTracer,

@@ -1,4 +1,4 @@
-/** What OpenEthereum's replays and traced calls answer: any of three traces of one run. */
+/** Results of OpenEthereum's replays and traced calls: any of three traces of one run. */
 import { z } from 'zod'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
 import { CallTracer } from '../../../evm/tracing/call-tracer.ts'
@@ -26,7 +26,7 @@ export const TraceTypes: Parameter<readonly ('trace' | 'stateDiff' | 'vmTrace')[
   { most: 3 },
 )
 
-/** Traces that were not asked for are null, or an empty list. */
+/** Traces that were not requested are null, or an empty list. */
 export const ReplayObject = z.lazy(() =>
   z
     .strictObject({
@@ -50,7 +50,7 @@ export const BlockReplayObject = z.lazy(() => ReplayObject.unwrap().extend({ tra
 /** A run that is traced. */
 export interface ReplayRun {
   readonly tracer: Tracer
-  /** The answer once the run is over; `transactionHash` is what error texts name. */
+  /** The answer once the run is over; error texts name `transactionHash`. */
   result(
     transactionHash: Hex,
     extra?: readonly (readonly [string, unknown])[],

@@ -4,13 +4,13 @@ import { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
 import { responseTooLong } from '../../error-codes.ts'
 import type { Context } from '../../method.ts'
 
-/** Half the characters that a frame, an account or a slot takes at least, beside its payloads. */
+/** Half the minimum characters of a frame, an account or a slot without its payloads. */
 export const ITEM_BYTES = 64
 
-/** Counts payload bytes, each of which is two characters of the reply; throws `limit-exceeded` when the reply grows too long. */
+/** Counts payload bytes, each two characters of the reply; throws `limit-exceeded` when the reply becomes too long. */
 export type ReplySize = (bytes: number) => void
 
-/** Counts the size of one reply. Callers in process get values and not text: only the limit of traces holds for them. */
+/** Counts the size of one reply. In-process callers get values instead of text, so only the limit on traces applies to them. */
 export function replySize({ options, session }: Pick<Context, 'options' | 'session'>): ReplySize {
   const longest = session.remote === undefined ? 0 : options.maxResponseBytes
   const budget = new TraceBudget(options.maxTraceBytes)
@@ -20,7 +20,7 @@ export function replySize({ options, session }: Pick<Context, 'options' | 'sessi
   }
 }
 
-/** Bytes of a row of a flat list. */
+/** Bytes of one row of `trace_*`. */
 export function rowBytes({ input, output, failure }: CallFrame): number {
   return ITEM_BYTES + input.length + (failure === undefined ? output.length : 0)
 }

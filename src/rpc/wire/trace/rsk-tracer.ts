@@ -51,7 +51,7 @@ const Invoke = z.lazy(() =>
   }),
 )
 
-/** The result of a payment by REMASC: the reference node prints its own record of it. */
+/** The result of a payment by REMASC, in the reference node's own form. */
 const PAID = {
   hReturn: '',
   exception: null,

@@ -1,4 +1,4 @@
-/** The types of call frames, and what the reference node shows of a transaction that runs no code (docs/internals/rpc-reference.md#68-flat-trace). */
+/** The types of call frames, and how the reference node shows a transaction that runs no code (docs/internals/rpc-reference.md#68-flat-trace). */
 import { z } from 'zod'
 import type { CallFrame, FrameFailure, FrameKind } from '../../../evm/tracing/call-frame.ts'
 
@@ -23,8 +23,8 @@ export function shownGas(frame: CallFrame): bigint {
 }
 
 /**
- * Failure of a frame: none for a transaction that ran no code. When it calls a precompiled contract that fails, its
- * receipt has status 1 (docs/internals/protocol.md#failing-precompiles).
+ * The failure of a frame; a transaction that ran no code has none: one that calls a failing precompiled contract has
+ * status 1 in its receipt (docs/internals/protocol.md#failing-precompiles).
  */
 export function shownFailure(frame: CallFrame): FrameFailure | undefined {
   return runsNoCode(frame) ? undefined : frame.failure

@@ -26,7 +26,7 @@ const AccountDiff = z.lazy(() =>
   }),
 )
 
-/** Accounts by address; those that stayed as they were are left out. */
+/** Accounts by address, without unchanged ones. */
 export const StateDiff = z.lazy(() =>
   z
     .record(AddressText, AccountDiff)
@@ -62,7 +62,7 @@ function diffOf({ before, after }: TouchedAccount): z.infer<typeof AccountDiff> 
   const storage: Record<Hex, Change> = {}
   for (const slot of new Set([...before.storage.keys(), ...(after?.storage.keys() ?? [])])) {
     const [old, now] = [word(known, slot), word(after, slot)]
-    // A slot that is empty in an account that comes or goes is not listed.
+    // Empty slots of a created or deleted account are not listed.
     if (old === now || (old ?? ZERO) === (now ?? ZERO)) continue
     storage[toFixedHex(slot, 32)] = change(old, now)
   }

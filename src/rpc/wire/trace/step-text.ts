@@ -1,4 +1,4 @@
-/** Writes the steps of a transaction as JSON text while it runs, so that they never exist as objects. */
+/** Writes the steps of a transaction as JSON text while it runs, without creating objects for them. */
 import { z } from 'zod'
 import { toHex } from '../../../encoding/hex.ts'
 import type { ListedSlots, Step, StepFrame, StepSink, StepStart } from '../../../evm/tracing/step.ts'
@@ -31,7 +31,7 @@ export interface StepTexts {
   /** Arrays without their brackets. */
   readonly memory: string | undefined
   readonly stack: string | undefined
-  /** Members of an object: the slots that the step lists; empty without any. */
+  /** Members of a JSON object: the slots that the step lists; may be empty. */
   readonly storage: string | undefined
   /** Hex without prefix. */
   readonly returnData: string | undefined

@@ -1,11 +1,11 @@
-/** ASCII text that grows outside of the JavaScript heap, which spares the garbage collector; compressed once it is long. */
+/** ASCII text outside the JavaScript heap, which keeps it away from the garbage collector; compressed once it is long. */
 import { deflateRawSync } from 'node:zlib'
 import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
 import { type JsonChunk, PackedText } from '../../raw-json.ts'
 
 const FIRST_CHUNK = 1 << 12
 const LARGEST_CHUNK = 1 << 18
-/** Bytes that stay uncompressed: most texts are not longer. */
+/** Bytes that stay uncompressed: most texts are shorter. */
 const UNPACKED = 1 << 22
 
 /** Collects text in chunks. Throws `limit-exceeded` beyond its budget. */
@@ -15,7 +15,7 @@ export class TextBuffer {
   #open = Buffer.allocUnsafeSlow(0)
   /** Bytes of the open chunk that are written. */
   #length = 0
-  /** Bytes of full chunks that are not packed. */
+  /** Bytes of full chunks that are not compressed. */
   #unpacked = 0
 
   constructor(budget: TraceBudget) {
@@ -38,7 +38,7 @@ export class TextBuffer {
     const packs = this.#unpacked >= UNPACKED
     if (this.#length > 0) this.#full.push(packs ? this.#packed() : this.#kept())
     this.#length = 0
-    // A compressed chunk can be written again.
+    // The buffer of a compressed chunk can be reused.
     if (packs && this.#open.length >= length) return
     const size = Math.max(length, FIRST_CHUNK, Math.min(LARGEST_CHUNK, this.#open.length * 2))
     this.#budget.take(size)

@@ -1,4 +1,4 @@
-/** What a tracer of `debug_trace*` is: one record with its options, its result and its start. */
+/** A tracer of `debug_trace*`: one record with its options, its result and how it starts. */
 import type { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
 import type { CallFrame } from '../../../evm/tracing/call-frame.ts'
@@ -20,9 +20,9 @@ export const NOWHERE: TracePlace = { transactionHash: '0x', firstLogIndex: 0 }
 
 /** The limits that the transactions of one request share. */
 export interface TraceLimits {
-  /** What the traces occupy while they are recorded. */
+  /** Memory of the traces while they are recorded. */
   readonly budget: TraceBudget
-  /** What the results occupy in the reply. */
+  /** Size of the results in the reply. */
   readonly size: ReplySize
 }
 
@@ -37,11 +37,11 @@ export interface TraceRun<R = object> {
 export interface TraceSetup<R = object> {
   /** Starts the trace of one transaction. */
   start(limits: TraceLimits): TraceRun<R>
-  /** Makes the result from a call tree; with it the trees that the node caches are used instead of a new run. */
+  /** Makes the result from a call tree; a tracer that has this uses the cached trees instead of a new run. */
   readonly ofCallTree?: (root: CallFrame, place: TracePlace, limits: Pick<TraceLimits, 'size'>) => R
 }
 
-/** What the document states of a tracer. */
+/** The tracer's entry in the OpenRPC document. */
 export interface TracerDescription {
   readonly name: string
   /** Options by name; all of them optional. */
@@ -50,7 +50,7 @@ export interface TracerDescription {
   readonly summary: string
   /** The wire form of its result. */
   readonly result: z.ZodType<object>
-  /** Traces of a block are an array of results; of the other tracers an array of `{ txHash, result }`. */
+  /** Traces of a block are an array of results; for other tracers an array of `{ txHash, result }`. */
   readonly isBareInBlocks: boolean
 }
 
@@ -73,7 +73,7 @@ export interface TraceOptions {
   readonly unnamed?: Readonly<Record<string, unknown>>
 }
 
-/** What `tracer` takes; the compiler holds `start` to the options and to the result. */
+/** The definition that `tracer` takes; the compiler checks `start` against the options and the result. */
 export interface TracerDefinition<O extends object, R extends object> {
   readonly name: string
   readonly summary: string

@@ -36,7 +36,7 @@ z.globalRegistry.add(VmTrace, {
   description: 'Executed opcodes of a frame (trace type vmTrace)',
 })
 
-/** The designated invalid opcode, which this chain does not name (EIP-141). */
+/** The designated invalid opcode (EIP-141), which has no name on this chain. */
 const NAMES: Readonly<Record<string, string>> = { ...ETHEREUM_NAMES, fe: 'INVALID' }
 
 const quantity = (value: bigint) => `"0x${value.toString(16)}"`
@@ -51,9 +51,9 @@ function effectText({ gasLeft, pushed, memory, stored }: VmEffect): string {
 /** Writes frames and opcodes; `text` once the transaction is over. Throws `limit-exceeded` beyond its budget. */
 class VmTraceText implements VmSink {
   readonly #text: TextBuffer
-  /** Number of opcodes begun in each open frame. */
+  /** Number of opcodes started in each open frame. */
   readonly #counts: number[] = []
-  /** Has the running opcode of each open frame made a frame? */
+  /** Has the running opcode of each open frame created a frame? */
   readonly #made: boolean[] = []
   #path = ''
   readonly #paths: string[] = []

@@ -30,7 +30,7 @@ describe('eth_sendRawTransactionConditional', () => {
     [{ blockNumberMax: 1 }, 'block number 2 is above 1'],
     [{ timestampMin: 2_000_000_011 }, 'timestamp 2000000010 is below 2000000011'],
     [{ timestampMax: 2_000_000_009 }, 'timestamp 2000000010 is above 2000000009'],
-    [{ knownAccounts: { [CONTRACT]: { '0x1': word('2b') } } }, `slot 1 of ${CONTRACT} has another value`],
+    [{ knownAccounts: { [CONTRACT]: { '0x1': word('2b') } } }, `slot 1 of ${CONTRACT} has a different value`],
     [{ knownAccounts: { [B]: word('1') } }, /^the storage root of 0x/],
   ])('refuses %j', async (condition, reason) => {
     const words =

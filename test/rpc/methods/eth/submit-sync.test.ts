@@ -121,7 +121,7 @@ describe('without mining', () => {
     })
     await expect(ask('eth_resend', { from: A, to: B })).rejects.toMatchObject({
       code: -32602,
-      message: 'transaction.nonce: it has to be that of a waiting transaction',
+      message: 'transaction.nonce: expected the nonce of a waiting transaction',
     })
   })
 })
