@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { functionLengths } from './support/function-lengths.ts'
 import { importCycles, importGraph, importSpecifiers } from './support/import-graph.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -166,6 +167,24 @@ describe('sizes', () => {
   it.each(['src', 'test', 'scripts', 'packages'])('no file of %s has more than 400 lines', (folder) => {
     const lines = (file: string) => readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1
     expect(sources(folder).filter((file) => lines(file) > 400)).toEqual([])
+  })
+})
+
+/** Longer where dividing it was measured to cost time, which a comment at the function states. */
+const LONG_FUNCTIONS = ['evm/interpreter.ts: advance']
+
+describe('functions', () => {
+  const lengths = all.flatMap((file) =>
+    functionLengths(join(SRC, file)).map(({ name, lines }) => ({ what: `${file}: ${name}`, lines })),
+  )
+
+  it('have at most 80 lines', () => {
+    const long = lengths.filter(({ lines }) => lines > 80).map(({ what }) => what)
+    expect(long).toEqual(LONG_FUNCTIONS)
+  })
+
+  it('have mostly at most 40', () => {
+    expect(lengths.filter(({ lines }) => lines > 40).length / lengths.length).toBeLessThan(0.01)
   })
 })
 

@@ -103,9 +103,9 @@ describe('the node of a Hardhat project', () => {
 
 describe('the package', () => {
   const own = json(join(PACKAGE, 'package.json'))
-  it('goes with this version, and has the files that it names', () => {
+  it('has this version, works with compatible ones, and has the files that it names', () => {
     const { version } = json(join(ROOT, 'package.json'))
-    expect([own.version, own.peerDependencies.tandem]).toEqual([version, version])
+    expect([own.version, own.peerDependencies.tandem]).toEqual([version, `^${version}`])
     for (const file of own.files) expect(existsSync(join(PACKAGE, file)), file).toBe(true)
     const named = Object.values(own.exports)
       .flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry as object)))
