@@ -1,9 +1,10 @@
 /** `tandem verify`: checks every entry of a data directory, and executes its chain again. Changes nothing without `--repair`. */
 import type { Command } from 'commander'
 import { CHAINS } from '../chain/config.ts'
-import { type Fault, verifyStore } from '../engine/verification/verify.ts'
+import { mendChain } from '../engine/verification/mend-chain.ts'
+import { type Fault, verifyEntries, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
-import { noteFault, openStoreForVerification, repairStore } from '../store/level.ts'
+import { mendStore, noteFault, openStoreForVerification, repairStore } from '../store/level.ts'
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
 import type { Writers } from './start.ts'
@@ -23,27 +24,75 @@ interface Task {
   readonly dataDir: string
   /** First block that is executed again. */
   readonly from: number
-  /** Was it repaired before? */
-  readonly isRepaired: boolean
+  /** Is what is found mended? */
+  readonly isRepair: boolean
 }
 
 type Opened = Awaited<ReturnType<typeof openStoreForVerification>>
 
-async function verify(task: Task, { output }: Writers): Promise<void> {
+/** What is wrong: blocks above this height, or anything where it is infinite; `undefined` where nothing is. */
+type Found = number | undefined
+
+async function verify(task: Task, { output }: Writers): Promise<Found> {
   const opened = await openStoreForVerification(task.dataDir)
   try {
     for (const notice of opened.notices) output.write(notice)
-    if (opened.identity.fork === undefined) await verifyChain(task, opened, output)
-    else reportFork(task.dataDir, opened, output)
+    if (opened.identity.fork === undefined) return await verifyChain(task, opened, output)
+    await verifyFork(task.dataDir, opened, output)
+    return undefined
   } finally {
     await opened.store.close()
   }
 }
 
-/** Names what is wrong with the files of a fork: without the blocks below it has no chain that could be executed. */
-function reportFork(dataDir: string, { identity, problems }: Opened, output: Writers['output']): void {
-  for (const problem of problems) output.write(faultLine({ table: 'data', key: 'directory', problem }))
-  const faults = problems.length
+/** Verifies, and takes the chain back to lower blocks until nothing is wrong. Throws `database` where no block is whole. */
+async function repair(task: Task, writers: Writers): Promise<void> {
+  const { dataDir } = task
+  const onNotice = (sentence: string) => writers.output.write(sentence)
+  await repairStore(dataDir, onNotice)
+  let isMended = false
+  for (let found = await verify(task, writers); found !== undefined; found = await verify(task, writers)) {
+    const highest = found
+    // The execution of a block goes on from what its entries state: it shows what they do not.
+    if (isMended && highest === Number.POSITIVE_INFINITY) throw beyondRepair(dataDir)
+    isMended = true
+    const { head, identity } = await mendStore(dataDir, async (store, identity) => {
+      const config = { ...CHAINS[identity.chain], chainId: identity.chainId }
+      return { head: await mendChain(store, config, highest), identity }
+    })
+    if (head === undefined) {
+      onNotice('No block is whole.')
+      await noteFault(dataDir, identity, 'no block is whole')
+      throw beyondRepair(dataDir)
+    }
+    onNotice(`Repaired: the last block that is whole is ${head.number} (${head.hash}); it is the head now.`)
+  }
+}
+
+function beyondRepair(dataDir: string): NodeError {
+  return new NodeError(
+    'database',
+    `The database in ${dataDir} cannot be repaired: restore a copy of it, or begin anew in another ` +
+      'one, with an export of the chain ("tandem import") or a dump of a state ("tandem load").',
+  )
+}
+
+/**
+ * Names what is wrong with the files and the entries of a fork: without the blocks below it has no chain that could be
+ * executed.
+ */
+async function verifyFork(
+  dataDir: string,
+  { identity, problems, store }: Opened,
+  output: Writers['output'],
+): Promise<void> {
+  let faults = 0
+  const onFault = (fault: Fault) => {
+    if (++faults <= MOST_PRINTED) output.write(faultLine(fault))
+  }
+  const config = { ...CHAINS[identity.chain], chainId: identity.chainId }
+  for (const problem of problems) onFault({ table: 'data', key: 'directory', problem })
+  await verifyEntries(store, config, onFault)
   if (faults > 0) throw new NodeError('database', `The database in ${dataDir} has ${faults} faults.`)
   output.write(
     `No fault in the files of the fork at block ${identity.fork?.number}; its blocks are not executed again.`,
@@ -51,13 +100,13 @@ function reportFork(dataDir: string, { identity, problems }: Opened, output: Wri
 }
 
 async function verifyChain(
-  { dataDir, from, isRepaired }: Task,
+  { dataDir, from, isRepair }: Task,
   { identity, store, problems }: Opened,
   output: Writers['output'],
-): Promise<void> {
+): Promise<Found> {
   const progress = createProgress(process.stderr, Date.now)
   let [blocks, gas, printed] = [0, 0n, 0]
-  let first: string | undefined
+  let [first, lowest]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
   try {
     const { faults, head, executed, nodes } = await verifyStore({
       store,
@@ -67,6 +116,7 @@ async function verifyChain(
       onFault(fault) {
         progress.clear()
         first ??= faultLine(fault)
+        lowest = Math.min(lowest, fault.height ?? lowest)
         if (++printed <= MOST_PRINTED) output.write(faultLine(fault))
       },
       onStep({ name, block }) {
@@ -81,19 +131,15 @@ async function verifyChain(
     if (faults > 0) {
       const hidden = printed > MOST_PRINTED ? `, of which ${MOST_PRINTED} are printed` : ''
       const left = executed === 0 ? ' No block was executed again.' : ''
-      if (isRepaired && first !== undefined) await noteFault(dataDir, identity, first)
-      const beyond = isRepaired
-        ? ' They cannot be repaired: restore a copy of the directory, or load a dump of the chain into a new one.'
-        : ''
-      throw new NodeError(
-        'database',
-        `The database in ${dataDir} has ${faults} faults${hidden}.${left}${beyond}`,
-      )
+      if (isRepair && first !== undefined) await noteFault(dataDir, identity, first)
+      if (isRepair) return executed > 0 ? lowest - 1 : Number.POSITIVE_INFINITY
+      throw new NodeError('database', `The database in ${dataDir} has ${faults} faults${hidden}.${left}`)
     }
     output.write(
       `No fault: ${identity.chain}, blocks 0 to ${head}, ${executed} executed again ` +
         `(${progress.rates({ blocks, gas })}), ${nodes} nodes in the state of the head.`,
     )
+    return undefined
   } finally {
     progress.clear()
   }
@@ -102,14 +148,17 @@ async function verifyChain(
 /** Fills in the command. Its action throws `NodeError`. */
 export function fillVerifyCommand(command: Command, writers: Writers): void {
   command.option('--from <height>', 'first block that is executed again', '1')
-  command.option('--repair', 'first go back to the last whole block where files are damaged, and say so')
+  command.option('--repair', 'go back to the last whole block where files or entries are damaged, and say so')
   addDirectoryFlags(command)
-  command.allowExcessArguments(false).action(async ({ from, repair }: { from: string; repair?: boolean }) => {
-    if (!/^\d{1,15}$/.test(from)) {
-      throw new NodeError('invalid-options', `--from expects a block number, not "${from}".`)
-    }
-    const dataDir = dataDirectory(command)
-    if (repair === true) await repairStore(dataDir, (sentence) => writers.output.write(sentence))
-    await verify({ dataDir, from: Number(from), isRepaired: repair === true }, writers)
-  })
+  command
+    .allowExcessArguments(false)
+    .action(async ({ from, repair: isRepair = false }: { from: string; repair?: boolean }) => {
+      if (!/^\d{1,15}$/.test(from)) {
+        throw new NodeError('invalid-options', `--from expects a block number, not "${from}".`)
+      }
+      const dataDir = dataDirectory(command)
+      const task = { dataDir, from: Number(from), isRepair }
+      if (isRepair) await repair(task, writers)
+      else await verify(task, writers)
+    })
 }

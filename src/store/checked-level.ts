@@ -96,6 +96,7 @@ export async function openChecked(
   if (isRepair) problems.forEach(accept)
   else await refuse(directory, problems, overlooked)
   const checkpoints = new Checkpoints(dataDir, identity, level, last, files)
+  checkpoints.acceptsAnyHead = isRepair
   const { guard } = options
   return openLoggedStore(level, {
     ...options,
@@ -113,7 +114,7 @@ export async function openChecked(
     lastHead: isRepair ? undefined : last?.head,
     async beforeNewFile(hasRecords) {
       const unreadable = headProblem(level, undefined)
-      if (unreadable !== undefined) throw new DamagedError(dataDir, unreadable)
+      if (unreadable !== undefined && !isRepair) throw new DamagedError(dataDir, unreadable)
       const other = headProblem(level, hasRecords ? undefined : last)
       if (other !== undefined && !isRepair) throw new DamagedError(dataDir, other)
       // What was accepted already may be why the head is another.

@@ -115,6 +115,14 @@ function headPositionOf(level: Pick<Level, 'getSync'>): HeadPosition | undefined
   return { hash, ...blockPosition(header) }
 }
 
+function readableHead(level: Pick<Level, 'getSync'>): HeadPosition | undefined {
+  try {
+    return headPositionOf(level)
+  } catch {
+    return undefined
+  }
+}
+
 /** `block 9 (0x…)`. */
 function named(head: HeadPosition | undefined): string {
   return head === undefined ? 'no block' : `block ${head.number} (${head.hash})`
@@ -129,6 +137,8 @@ export class Checkpoints {
   #sequence: number
   /** Was found while the database was open; no later start may overlook it, also where LevelDB has merged the file. */
   damage: string | undefined
+  /** A repair goes on where the head cannot be read; the chain is mended afterwards. */
+  acceptsAnyHead = false
 
   /** `last` is what was read before; the database may be ahead of it. */
   constructor(
@@ -153,7 +163,7 @@ export class Checkpoints {
     const sequence = ++this.#sequence
     const value = sequenceNumber.encode(sequence, SEQUENCE)
     await this.#level.batch([{ type: 'put', key: SEQUENCE_KEY, value }], { sync: true })
-    const head = headPositionOf(this.#level)
+    const head = this.acceptsAnyHead ? readableHead(this.#level) : headPositionOf(this.#level)
     await store(this.#files, this.#dataDir, this.#identity, {
       ...NONE,
       sequence,

@@ -3,9 +3,9 @@ import { readdir, readFile, stat, statfs } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { messageOf, NodeError } from '../errors.ts'
 import { DamagedError } from './damage.ts'
-import { diskFiles } from './files.ts'
+import { diskFiles, readWhole, writeWhole } from './files.ts'
 import type { Level } from './level-entries.ts'
-import { checkTables, type DamagedBlock } from './table-blocks.ts'
+import { checkTables, type DamagedBlock, withoutBlocks } from './table-blocks.ts'
 import { systemTimers } from './timers.ts'
 
 /** LevelDB's own files, beside `tandem.json`. */
@@ -133,6 +133,33 @@ export async function rebuildLevel(directory: string): Promise<void> {
     }
   } catch (error) {
     throw refusal(directory, error)
+  }
+}
+
+/**
+ * Writes the tables of a closed database without their damaged blocks, and keeps them as they were as `*.damaged`. A table
+ * whose list of blocks is damaged is moved away; then the result is its name, and the list of files is to be made anew.
+ * Throws the file system's errors.
+ */
+export function leaveOut(directory: string, damaged: readonly DamagedBlock[]): string | undefined {
+  let lost: string | undefined
+  for (const name of new Set(damaged.map(({ table }) => table))) {
+    const offsets = damaged.filter(({ table }) => table === name).map(({ offset }) => offset)
+    const path = join(directory, DATABASE_FOLDER, name)
+    const whole = withoutBlocks(readWhole(diskFiles, path), offsets)
+    diskFiles.rename(path, `${path}.damaged`)
+    if (whole === undefined) lost = `${DATABASE_FOLDER}/${name}`
+    else writeNew(path, whole)
+  }
+  return lost
+}
+
+function writeNew(path: string, bytes: Uint8Array): void {
+  const file = diskFiles.create(path)
+  try {
+    writeWhole(file, bytes)
+  } finally {
+    file.close()
   }
 }
 

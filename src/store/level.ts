@@ -8,7 +8,7 @@ import { diskFiles } from './files.ts'
 import { GuardedLevel } from './guarded-level.ts'
 import { checkIdentity, type Identity, raiseFormat, requireDatabase, requireWholeChain } from './identity.ts'
 import type { Level } from './level-entries.ts'
-import { isOfLevel, type OpenedLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
+import { isOfLevel, leaveOut, type OpenedLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
 import { readLog } from './logged-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { createReadOnlyStore } from './read-only.ts'
@@ -66,28 +66,63 @@ export async function openStore(options: StoreOptions): Promise<Store> {
  */
 export async function repairStore(dataDir: string, onNotice: (sentence: string) => void): Promise<void> {
   if (await isInOrder(dataDir)) return onNotice('Nothing is to be repaired.')
+  await withRepaired(dataDir, onNotice, async () => undefined)
+}
+
+/**
+ * Runs a step on the database of a directory, whatever is wrong with its head. Throws `database` as `repairStore` does, and
+ * what the step throws.
+ */
+export function mendStore<T>(
+  dataDir: string,
+  mend: (store: Store, identity: Identity) => Promise<T>,
+): Promise<T> {
+  return withRepaired(dataDir, () => undefined, mend)
+}
+
+async function withRepaired<T>(
+  dataDir: string,
+  onNotice: (sentence: string) => void,
+  step: (store: Store, identity: Identity) => Promise<T>,
+): Promise<T> {
   const identity = await requireDatabase(dataDir)
-  const open = () => openLevel(dataDir, { createIfMissing: false })
-  const { level, overlooked } = await open().catch(async (error) => {
-    if (!(error instanceof DamagedError)) throw error
-    onNotice(`LevelDB makes its list of files anew: ${error.problem}.`)
-    await rebuildLevel(dataDir)
-    return open()
-  })
+  const { level, overlooked } = await openRepaired(dataDir, onNotice)
   try {
     const directory = directoryOf(dataDir, identity)
     const store = await openChecked(directory, level, overlooked, { fsync: true, repair: true, onNotice })
+    const result = await step(store, identity)
     await store.close()
+    return result
   } catch (error) {
     await level.close()
     throw refusal(dataDir, error)
   }
 }
 
+/** Opens LevelDB with a list of its files that is made anew where it is damaged, and without damaged blocks of its tables. */
+async function openRepaired(dataDir: string, onNotice: (sentence: string) => void): Promise<OpenedLevel> {
+  const open = () => openLevel(dataDir, { createIfMissing: false })
+  const rebuilt = async (problem: string) => {
+    onNotice(`LevelDB makes its list of files anew: ${problem}.`)
+    await rebuildLevel(dataDir)
+    return open()
+  }
+  const opened = await open().catch((error) => {
+    if (!(error instanceof DamagedError)) throw error
+    return rebuilt(error.problem)
+  })
+  const damaged = [...opened.checkTables()].flat()
+  if (damaged.length === 0) return opened
+  await opened.level.close()
+  for (const { problem } of damaged) onNotice(`Left out: ${problem}.`)
+  const lost = leaveOut(dataDir, damaged)
+  return lost === undefined ? open() : rebuilt(`the table ${lost} cannot be read`)
+}
+
 /** Is nothing wrong with a directory that a repair mends? Of its files only LevelDB's own change. */
 async function isInOrder(dataDir: string): Promise<boolean> {
   try {
-    const { store, problems } = await openUnwritten(dataDir)
+    const { store, problems } = await openStoreForVerification(dataDir)
     await store.close()
     return problems.length === 0
   } catch {

@@ -65,6 +65,8 @@ interface Listed {
   /** No key of the block is greater. */
   readonly last: Buffer
   readonly handle: Handle
+  /** The entry itself; complete, since an index shares no bytes between its keys. */
+  readonly bytes: Buffer
 }
 
 /** The entries of a block's list; none of a compressed block, which this node does not write. */
@@ -76,14 +78,16 @@ function entriesIn(block: Buffer): Listed[] {
   let key = Buffer.alloc(0)
   const entry = new Varints(block, 0)
   while (entry.at < end) {
+    const start = entry.at
     const shared = entry.next()
     const keyBytes = entry.next()
     const valueBytes = entry.next()
     const value = entry.at + keyBytes
     key = Buffer.concat([key.subarray(0, shared), block.subarray(entry.at, value)])
     const last = key.subarray(0, Math.max(0, key.length - KEY_SUFFIX_BYTES))
-    entries.push({ last, handle: new Varints(block, value).handle() })
     entry.at = value + valueBytes
+    const bytes = Buffer.from(block.subarray(start, entry.at))
+    entries.push({ last, handle: new Varints(block, value).handle(), bytes })
   }
   return entries
 }
@@ -136,6 +140,9 @@ export interface DamagedKeys {
 
 /** A block of a table whose checksum is wrong. */
 export interface DamagedBlock {
+  /** Name of the file. */
+  readonly table: string
+  readonly offset: number
   /** Names the file and the byte. */
   readonly problem: string
   /** The keys that it may hold: all, where it is one that lists others. */
@@ -194,7 +201,7 @@ function* checkTable(folder: string, name: string, files: Files): Generator<Dama
     for (const { bytes, damage } of checkBlocks(new TableReader(file))) {
       if (damage !== undefined) {
         const problem = `${basename(folder)}/${name}, at byte ${damage.offset}: the checksum of a block is wrong`
-        found.push({ problem, keys: damage.keys })
+        found.push({ table: name, offset: damage.offset, problem, keys: damage.keys })
       }
       read += bytes
       if (read < WINDOW_BYTES) continue
@@ -223,4 +230,62 @@ export function* checkTables(
       if (!isMissing(error)) throw error
     }
   }
+}
+
+function withTrailer(contents: Buffer): Buffer {
+  const block = Buffer.concat([contents, Buffer.alloc(TRAILER_BYTES)])
+  block.writeUInt32LE(maskedChecksum(block.subarray(0, contents.length + 1)), contents.length + 1)
+  return block
+}
+
+/** The contents of a block that lists others, and of an empty one: entries, where they begin, and how many there are. */
+function listOf(entries: readonly Buffer[]): Buffer {
+  const starts = entries.length === 0 ? [0] : []
+  let at = 0
+  for (const entry of entries) {
+    starts.push(at)
+    at += entry.length
+  }
+  const numbers = Buffer.alloc(4 * starts.length + 4)
+  for (const [i, start] of [...starts, starts.length].entries()) numbers.writeUInt32LE(start, 4 * i)
+  return Buffer.concat([...entries, numbers])
+}
+
+/**
+ * The bytes of a table, as many as before, whose index lacks the blocks at some offsets; where its filter is damaged, it has
+ * none. `undefined` where the footer or the index is damaged.
+ */
+export function withoutBlocks(bytes: Buffer, offsets: readonly number[]): Buffer | undefined {
+  const table = Buffer.from(bytes)
+  const at = table.length - FOOTER_BYTES
+  if (at < 0 || offsets.includes(at)) return undefined
+  const place = new Varints(table, at)
+  let [metaindex, index] = [place.handle(), place.handle()]
+  if (offsets.includes(index.offset)) return undefined
+  const block = table.subarray(index.offset, index.offset + index.size + TRAILER_BYTES)
+  const entries = entriesIn(block)
+  const kept = entries.filter(({ handle }) => !offsets.includes(handle.offset))
+  const isFilterDamaged = offsets.length > entries.length - kept.length
+  if (isFilterDamaged) {
+    // In the place of the list with the filter's name, which is longer and is in front of the index.
+    const empty = withTrailer(listOf([]))
+    metaindex = { offset: index.offset - empty.length, size: empty.length - TRAILER_BYTES }
+    table.set(empty, metaindex.offset)
+  }
+  const list = withTrailer(listOf(kept.map(({ bytes: entry }) => entry)))
+  table.fill(0, index.offset, at)
+  table.set(list, index.offset)
+  index = { offset: index.offset, size: list.length - TRAILER_BYTES }
+  table.fill(0, at, table.length - MAGIC.length)
+  table.set(Buffer.concat([metaindex, index].map(encodedHandle)), at)
+  return table
+}
+
+function encodedHandle({ offset, size }: Handle): Buffer {
+  return Buffer.from([offset, size].flatMap(varint))
+}
+
+function varint(value: number): number[] {
+  const rest = Math.floor(value / 0x80)
+  return rest === 0 ? [value] : [(value % 0x80) | 0x80, ...varint(rest)]
 }

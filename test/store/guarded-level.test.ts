@@ -45,6 +45,8 @@ function manualTimers(): Timers & { readonly pauses: number[]; step(): void } {
 }
 
 const DAMAGE: DamagedBlock = {
+  table: '000005.ldb',
+  offset: 12,
   problem: 'db/000005.ldb, at byte 12: the checksum of a block is wrong',
   keys: { from: key(10), to: key(20) },
 }
