@@ -9,6 +9,7 @@ import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
 import { DamagedError } from './damage.ts'
 import { diskFiles } from './files.ts'
+import { storageReason } from './storage-failure.ts'
 
 /** Whose chain a database holds. */
 export interface Identity {
@@ -187,8 +188,10 @@ async function claim(directory: string, { chain, chainId, fork }: Identity): Pro
   try {
     diskFiles.makeFolder(directory)
   } catch (error) {
-    const why = isWorkingDirectoryGone() ? 'the working directory was removed' : messageOf(error)
-    throw new NodeError('database', `The data directory ${directory} cannot be made or opened: ${why}.`)
+    const why = isWorkingDirectoryGone()
+      ? 'the working directory was removed.'
+      : `${storageReason(error)}. Name another one with --data-dir.`
+    throw new NodeError('database', `The data directory ${directory} cannot be made or opened: ${why}`)
   }
   const names = await readdir(directory)
   if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${IDENTITY_FILE}`)

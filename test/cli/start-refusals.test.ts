@@ -32,7 +32,7 @@ describe('a start is refused', () => {
     expect(await runCommand(['start', '--port', '0', '--data-dir', '/proc/a/b'])).toEqual(
       refused(
         1,
-        "The data directory /proc/a/b cannot be made or opened: ENOENT: no such file or directory, mkdir '/proc/a'.",
+        'The data directory /proc/a/b cannot be made or opened: ENOENT: no such file or directory. Name another one with --data-dir.',
       ),
     )
   })
