@@ -30,7 +30,7 @@ import type { AnswerCall, ClusterHealth, RoleOption } from './model.ts'
 import { type Names, namesOf } from './names.ts'
 import { Presence } from './presence.ts'
 import { createReplicatedStore, type ReplicatedStore } from './replicated-store.ts'
-import { createCompaction, createSnapshots, needsSnapshot, type Snapshots } from './snapshots.ts'
+import { Compaction, needsSnapshot, Snapshots } from './snapshots.ts'
 import { untilReady, waitFor } from './start.ts'
 
 /** The cluster that a node joins. */
@@ -190,7 +190,7 @@ function hasOtherChain(name: string): NodeError {
 async function openSnapshots(parts: Parts, facts: KV, { cluster }: ClusterIdentity): Promise<Snapshots> {
   const { link, names, options, local, position } = parts
   const objects = await new Objm(link.connection).create(names.snapshots, { replicas: options.replicas })
-  return createSnapshots({ facts, objects, local, position, cluster })
+  return new Snapshots({ facts, objects, local, position, cluster })
 }
 
 /** Loads a snapshot unless the log has all that the database lacks. */
@@ -277,13 +277,13 @@ class ClusterJoining implements Joining {
     const { options, local, position, logger } = this.#parts
     const { facts, presence, log } = this.#opened
     const snapshots = await openSnapshots(this.#parts, facts, identity)
-    const compaction = createCompaction({
+    const compaction = new Compaction({
       snapshots,
       log,
       logBytes: options.logBytes,
       needsFirst: identity.base === 'snapshot',
       logger,
-      begin: (step) => {
+      betweenRecords: (step) => {
         if (this.#member === undefined) throw new Error('the node has not joined yet')
         return this.#member.betweenRecords(step)
       },
@@ -298,8 +298,9 @@ class ClusterJoining implements Joining {
       cluster: identity.cluster,
       engine,
       logger,
-      loadSnapshot: snapshots.load,
-      ...compaction,
+      loadSnapshot: () => snapshots.load(),
+      compact: () => compaction.compact(),
+      makeRoom: () => compaction.makeRoom(),
     })
   }
 

@@ -70,10 +70,14 @@ export function splitIntoChunks(bytes: Uint8Array, limit: number): Uint8Array[] 
 /** Most bytes of all chunks together: more than any record or request has. */
 const MOST_BYTES = 1 << 29
 
-/**
- * Puts the bytes together again; `read` throws for what is no chunk. Chunks that are followed by those of other bytes are dropped: their writer has ended.
- */
-export function createChunkReader(): { read(chunk: Uint8Array): Uint8Array | undefined } {
+/** Joins the chunks of a message. */
+export interface ChunkReader {
+  /** The bytes of the message with its last chunk, `undefined` before. Throws for what is not a chunk. */
+  read(chunk: Uint8Array): Uint8Array | undefined
+}
+
+/** Reads chunks in order. Those of an incomplete message are dropped when another one begins: its writer has ended. */
+export function createChunkReader(): ChunkReader {
   let parts: Uint8Array[] = []
   let expected = -1
   let length = 0

@@ -1,4 +1,7 @@
-/** Snapshots of the shared tables in NATS's object store: where a new node begins, and one that the log has outrun. */
+/**
+ * Snapshots of the shared tables in NATS's object store. A new node begins with one, and so does one whose next record the log
+ * has dropped.
+ */
 import { z } from 'zod'
 import type { Logger } from '../logger.ts'
 import { decodeOperations, encodeRecord, HEADER_BYTES } from '../store/operation-record.ts'
@@ -20,22 +23,10 @@ const Latest = z.object({
 /** The latest snapshot. */
 export type SnapshotFacts = z.infer<typeof Latest>
 
-/** The snapshots of a cluster. */
-export interface Snapshots {
-  latest(): Promise<SnapshotFacts | undefined>
-  /**
-   * Uploads the shared tables as they are at a position; `begin` runs while no record is written. Resolves when followers
-   * can load it, at once when there is one that is not older.
-   */
-  take(
-    begin: <T>(step: (position: { sequence: number; term: number }) => Promise<T>) => Promise<T>,
-  ): Promise<SnapshotFacts>
-  /** Replaces the shared tables by the latest snapshot. Throws when there is none, or when it is damaged. */
-  load(): Promise<LogPosition>
-}
-
 const KEY = 'snapshot'
-/** Operations of a batch, and bytes after which one is ended. */
+/** Longest upload, milliseconds. */
+const UPLOAD_MS = 30_000
+/** Most operations of a batch, and bytes after which it ends. */
 const BATCH = 1_000
 const BATCH_BYTES = 256 << 10
 
@@ -48,7 +39,7 @@ interface Parts {
   readonly cluster: string
 }
 
-/** Does a database lack what is before the log's first message, or the rest of a snapshot? */
+/** Does a database lack records that the log has dropped, or the rest of a snapshot? */
 export function needsSnapshot(
   stored: LogPosition | undefined,
   base: 'genesis' | 'snapshot',
@@ -88,10 +79,24 @@ async function* recordsOf(
   yield encodeRecord(operations)
 }
 
+/** The pieces of a stream of NATS, whose type is not iterable. */
+async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel()
+  }
+}
+
 /** The operations of records that come in pieces of any length. */
-async function* operationsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Operation[]> {
+async function* operationsOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Operation[]> {
   let rest = Buffer.alloc(0)
-  for await (const piece of stream) {
+  for await (const piece of piecesOf(stream)) {
     rest = Buffer.concat([rest, piece])
     while (rest.length >= HEADER_BYTES) {
       const end = HEADER_BYTES + rest.readUInt32LE(0)
@@ -103,19 +108,76 @@ async function* operationsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<
   if (rest.length > 0) throw new Error('the snapshot ends in the middle of a record')
 }
 
+/** Runs a step while no record is written, with the position of the last one. */
+type BetweenRecords = <T>(
+  step: (position: { readonly sequence: number; readonly term: number }) => Promise<T>,
+) => Promise<T>
+
 /** The snapshots of a cluster. */
-export function createSnapshots({ facts, objects, local, position, cluster }: Parts): Snapshots {
-  async function pointer(): Promise<
-    { readonly latest: SnapshotFacts; readonly revision: number } | undefined
-  > {
-    const entry = await facts.get(KEY)
+export class Snapshots {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async latest(): Promise<SnapshotFacts | undefined> {
+    return (await this.#pointer())?.latest
+  }
+
+  /**
+   * Uploads the shared tables as they are between two records. Resolves when followers can load the snapshot; at once, with
+   * the latest one, where that is not older.
+   */
+  async take(betweenRecords: BetweenRecords): Promise<SnapshotFacts> {
+    const { facts, objects, local } = this.#parts
+    const found = await this.#pointer()
+    const before = found?.latest
+    const { at, entries } = await betweenRecords(async (at) => ({ at, entries: await entriesOf(local) }))
+    // A node that is behind has not applied the records that the log has dropped for the newer snapshot.
+    if (before !== undefined && before.sequence >= at.sequence) return before
+    const object = `${at.term}-${at.sequence}`
+    await objects.put(
+      { name: object },
+      ReadableStream.from(recordsOf(entries)) as ReadableStream<Uint8Array>,
+      { timeout: UPLOAD_MS },
+    )
+    const made: SnapshotFacts = { ...at, object, before: before?.sequence ?? 0 }
+    // The revision keeps a late write of a former leader from replacing a newer snapshot.
+    const value = JSON.stringify(made)
+    if (found === undefined) await facts.create(KEY, value)
+    else await facts.update(KEY, value, found.revision)
+    if (before !== undefined) await objects.delete(before.object)
+    return made
+  }
+
+  /** Replaces the shared tables by the latest snapshot. Throws when there is none, or when it is damaged. */
+  async load(): Promise<LogPosition> {
+    const { objects, local, position, cluster } = this.#parts
+    const found = await this.latest()
+    const result = found && (await objects.get(found.object))
+    if (!found || !result) throw new Error('the cluster has no snapshot')
+    // Until all of it is loaded the tables cannot be used, not even after a restart.
+    await local.batch([position.put({ cluster, sequence: -1, term: 0 })])
+    await this.#clear()
+    for await (const operations of operationsOf(result.data)) {
+      await local.batch(operations.map(changeOf))
+    }
+    const failure = await result.error
+    if (failure) throw failure
+    const loaded = { cluster, sequence: found.sequence, term: found.term }
+    await local.batch([position.put(loaded)])
+    return loaded
+  }
+
+  async #pointer(): Promise<{ readonly latest: SnapshotFacts; readonly revision: number } | undefined> {
+    const entry = await this.#parts.facts.get(KEY)
     if (entry?.operation !== 'PUT') return undefined
     return { latest: Latest.parse(entry.json()), revision: entry.revision }
   }
 
-  const latest = async () => (await pointer())?.latest
-
-  async function clear(): Promise<void> {
+  async #clear(): Promise<void> {
+    const { local } = this.#parts
     let deletions: Write[] = []
     for await (const [key] of await entriesOf(local)) {
       deletions.push(changeOf({ type: 'del', key }))
@@ -125,112 +187,69 @@ export function createSnapshots({ facts, objects, local, position, cluster }: Pa
     }
     await local.batch(deletions)
   }
-
-  return {
-    latest,
-    async take(begin) {
-      const found = await pointer()
-      const before = found?.latest
-      const { at, entries } = await begin(async (at) => ({ at, entries: await entriesOf(local) }))
-      // A node that is behind made none of what the log has dropped for the newer one.
-      if (before !== undefined && before.sequence >= at.sequence) return before
-      const object = `${at.term}-${at.sequence}`
-      await objects.put(
-        { name: object },
-        ReadableStream.from(recordsOf(entries)) as ReadableStream<Uint8Array>,
-        { timeout: 30_000 },
-      )
-      const made: SnapshotFacts = { ...at, object, before: before?.sequence ?? 0 }
-      // What a former leader sent late must not take the place of a newer snapshot.
-      const value = JSON.stringify(made)
-      if (found === undefined) await facts.create(KEY, value)
-      else await facts.update(KEY, value, found.revision)
-      if (before !== undefined) await objects.delete(before.object)
-      return made
-    },
-
-    async load() {
-      const found = await latest()
-      const result = found && (await objects.get(found.object))
-      if (!found || !result) throw new Error('the cluster has no snapshot')
-      // Until the end of it the tables are of no use, also to a later start.
-      await local.batch([position.put({ cluster, sequence: -1, term: 0 })])
-      await clear()
-      for await (const operations of operationsOf(result.data as unknown as AsyncIterable<Uint8Array>)) {
-        await local.batch(operations.map(changeOf))
-      }
-      const failure = await result.error
-      if (failure) throw failure
-      const loaded = { cluster, sequence: found.sequence, term: found.term }
-      await local.batch([position.put(loaded)])
-      return loaded
-    },
-  }
 }
 
-/** Part of the log's room that is used before a snapshot is made. */
+/** A snapshot is made once the log uses this share of its room. */
 const SNAPSHOT_SHARE = 1 / 4
-/** Between two looks at the size of the log, milliseconds. */
+/** Between two checks of the size of the log, milliseconds. */
 const CHECK_MS = 5_000
 
-/** Keeps the log short. */
-export interface Compaction {
-  /** Looks from time to time whether a snapshot is due, and makes it in the background. */
-  compact(): void
-  /** Makes a snapshot and drops all that it covers. */
-  makeRoom(): Promise<void>
-}
-
-/**
- * Makes snapshots and drops what they make superfluous in the log. Normally the log keeps what follows the snapshot before
- * the latest, so that a follower which is a little behind reads on.
- */
-export function createCompaction({
-  snapshots,
-  log,
-  logBytes,
-  needsFirst,
-  logger,
-  begin,
-}: {
+/** What compaction takes. */
+interface CompactionParts {
   readonly snapshots: Snapshots
   readonly log: Log
   readonly logBytes: number
-  /** Does the log continue more than the genesis? Then its first follower needs a snapshot. */
+  /** Does the log continue a chain with more than its genesis? Then its first follower needs a snapshot. */
   readonly needsFirst: boolean
   readonly logger: Logger
-  readonly begin: Parameters<Snapshots['take']>[0]
-}): Compaction {
-  let hasFirst = !needsFirst
-  let running: Promise<void> | undefined
-  let checked = 0
+  readonly betweenRecords: BetweenRecords
+}
 
-  async function run(isFull: boolean): Promise<void> {
+/**
+ * Keeps the log short: makes snapshots, and drops the records of the log that a snapshot replaces. Unless the log is full, the
+ * records since the snapshot before the latest stay, so that a follower which is a little behind can read on.
+ */
+export class Compaction {
+  readonly #parts: CompactionParts
+  #hasFirst: boolean
+  #running: Promise<void> | undefined
+  #checked = 0
+
+  constructor(parts: CompactionParts) {
+    this.#parts = parts
+    this.#hasFirst = !parts.needsFirst
+  }
+
+  /** Checks from time to time whether a snapshot is due, and makes it in the background. */
+  compact(): void {
+    if (this.#hasFirst && performance.now() - this.#checked < CHECK_MS) return
+    this.#checked = performance.now()
+    this.#start(false).catch((error) =>
+      this.#parts.logger.warn('no snapshot of the cluster was made', { error }),
+    )
+  }
+
+  /** Makes a snapshot and drops all records that it replaces. */
+  async makeRoom(): Promise<void> {
+    await this.#running?.catch(() => {})
+    await this.#start(true)
+  }
+
+  #start(isFull: boolean): Promise<void> {
+    this.#running ??= this.#run(isFull).finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #run(isFull: boolean): Promise<void> {
+    const { snapshots, log, logBytes, betweenRecords, logger } = this.#parts
     const found = await snapshots.latest()
-    hasFirst ||= found !== undefined
-    if (hasFirst && !isFull && (await log.bytes()) < logBytes * SNAPSHOT_SHARE) return
-    const { sequence, before, term } = await snapshots.take(begin)
-    hasFirst = true
+    this.#hasFirst ||= found !== undefined
+    if (this.#hasFirst && !isFull && (await log.bytes()) < logBytes * SNAPSHOT_SHARE) return
+    const { sequence, before, term } = await snapshots.take(betweenRecords)
+    this.#hasFirst = true
     await log.dropBefore(isFull ? sequence : Math.min(before + 1, sequence))
     logger.info('a snapshot of the cluster was made', { sequence, term })
-  }
-
-  function start(isFull: boolean): Promise<void> {
-    running ??= run(isFull).finally(() => {
-      running = undefined
-    })
-    return running
-  }
-
-  return {
-    compact() {
-      if (hasFirst && performance.now() - checked < CHECK_MS) return
-      checked = performance.now()
-      start(false).catch((error) => logger.warn('no snapshot of the cluster was made', { error }))
-    },
-    async makeRoom() {
-      await running?.catch(() => {})
-      await start(true)
-    },
   }
 }

@@ -7,7 +7,7 @@ import { openLog } from '../../src/replication/log.ts'
 import { Member } from '../../src/replication/member.ts'
 import { namesOf } from '../../src/replication/names.ts'
 import { createReplicatedStore } from '../../src/replication/replicated-store.ts'
-import { createCompaction, createSnapshots, needsSnapshot } from '../../src/replication/snapshots.ts'
+import { Compaction, needsSnapshot, Snapshots } from '../../src/replication/snapshots.ts'
 import { bytesValue, nameKey, Table } from '../../src/store/table.ts'
 import { logPosition, PREFIX } from '../../src/store/tables.ts'
 import type { Store } from '../../src/store/write-behind.ts'
@@ -147,7 +147,7 @@ export class ClusterNode {
     const store = createReplicatedStore(local)
     const position = logPosition(local)
     const log = await retried(() => openLog(link, NAMES, { maxBytes: LOG_BYTES, replicas: 1 }))
-    const snapshots = createSnapshots({
+    const snapshots = new Snapshots({
       facts: link.bucket(facts),
       objects: link.objects(),
       local,
@@ -158,13 +158,13 @@ export class ClusterNode {
       if (needsSnapshot(position.get(), 'genesis', (await log.bounds()).first)) await snapshots.load()
     })
     let member: Member | undefined
-    const compaction = createCompaction({
+    const compaction = new Compaction({
       snapshots,
       log,
       logBytes: LOG_BYTES,
       needsFirst: false,
       logger: silentLogger,
-      begin(step) {
+      betweenRecords(step) {
         if (member === undefined) throw new Error('the node has not joined yet')
         return member.betweenRecords(step)
       },
@@ -191,8 +191,9 @@ export class ClusterNode {
             throw new Violation(`${process.name}: ${message}: ${error}`)
           },
         },
-        loadSnapshot: snapshots.load,
-        ...compaction,
+        loadSnapshot: () => snapshots.load(),
+        compact: () => compaction.compact(),
+        makeRoom: () => compaction.makeRoom(),
       }),
     )
     if (process.isDead) return

@@ -5,12 +5,12 @@
 import { keccakHex } from '../../encoding/hash.ts'
 import { fromHex, type Hex } from '../../encoding/hex.ts'
 import { decodeNode, TrieNode } from '../../encoding/trie-node.ts'
-import { NodeError } from '../../errors.ts'
+import { messageOf, NodeError } from '../../errors.ts'
 import type { Write } from '../../store/table.ts'
 import { stateTables } from '../../store/tables.ts'
 import type { Store } from '../../store/write-behind.ts'
 
-/** Bytes written at once. */
+/** Bytes of one batch of writes. */
 const BATCH_BYTES = 4 << 20
 
 /** What was written. */
@@ -24,7 +24,7 @@ function refused(message: string): NodeError {
   return new NodeError('database', `${message} The state cannot be used; import one that is whole.`)
 }
 
-/** Where a node stands: the bits of the key above it, of which only the last eight matter. */
+/** The place of a node: the length of the key above it in bits, and the last eight of them. */
 interface Place {
   readonly length: number
   readonly tail: number
@@ -43,11 +43,14 @@ function below({ length, tail }: Place, bits: Iterable<number>): Place {
   return { length, tail }
 }
 
-/** What nodes refer to and no line has had yet, each time it is referred to: states share what is equal, and lines repeat it. */
+/**
+ * Nodes and values that were referred to and have not been read yet, once for each reference: a state refers several times to
+ * what is equal, and the file repeats it each time.
+ */
 class Awaited {
   readonly #nodes = new Map<Hex, Place[]>()
   readonly #values = new Map<Hex, number>()
-  /** Codes of at most 32 bytes, which stand in their nodes, where code is not looked for. */
+  /** Codes of at most 32 bytes: their nodes contain them, and code is read from its own table. */
   #shortCode: Uint8Array[] = []
 
   addNode(hash: Hex, place: Place): void {
@@ -56,7 +59,7 @@ class Awaited {
     else places.push(place)
   }
 
-  /** Where the node stands that is awaited; `undefined` for what is not. */
+  /** Removes one reference to a node and returns its place; `undefined` where there is none. */
   takeNode(hash: Hex): Place | undefined {
     const places = this.#nodes.get(hash)
     const place = places?.pop()
@@ -64,6 +67,7 @@ class Awaited {
     return place
   }
 
+  /** Removes one reference to a value; false where there is none. */
   takeValue(hash: Hex): boolean {
     const count = this.#values.get(hash)
     if (count === undefined) return false
@@ -107,74 +111,105 @@ function nodeOf(bytes: Uint8Array, number: number): TrieNode {
   try {
     return decodeNode(bytes)
   } catch (error) {
-    throw refused(`Line ${number} is no trie node (${error instanceof Error ? error.message : error}).`)
+    throw refused(`Line ${number} is no trie node (${messageOf(error)}).`)
+  }
+}
+
+/** A state that is being written to a store, line by line. */
+class StateImport {
+  readonly #store: Store
+  readonly #root: Hex
+  readonly #tables: ReturnType<typeof stateTables>
+  readonly #awaited = new Awaited()
+  #rootBytes: Uint8Array | undefined
+  #writes: Write[] = []
+  #bytes = 0
+  /** Values among the writes that are not in the store yet: a line may repeat one. */
+  readonly #fresh = new Set<Hex>()
+  #nodes = 0
+  #values = 0
+
+  constructor(store: Store, root: Hex) {
+    this.#store = store
+    this.#root = root
+    this.#tables = stateTables(store)
+    this.#awaited.addNode(root, TOP)
+  }
+
+  /** Adds the bytes of a line. */
+  async add(bytes: Uint8Array, number: number): Promise<void> {
+    const hash = keccakHex(bytes)
+    if (this.#rootBytes === undefined) {
+      if (hash !== this.#root) {
+        throw refused(`The file begins with the state root ${hash}, and that of the block is ${this.#root}.`)
+      }
+      this.#rootBytes = bytes
+    }
+    const place = this.#awaited.takeNode(hash)
+    if (place !== undefined) this.#addNode(hash, bytes, nodeOf(bytes, number), place)
+    else if (this.#awaited.takeValue(hash)) this.#addValue(hash, bytes)
+    else if (!this.#fresh.has(hash) && this.#tables.code.get(hash) === undefined) {
+      throw refused(`Line ${number} (${hash}) is no part of the state.`)
+    }
+    this.#bytes += bytes.length
+    if (this.#bytes >= BATCH_BYTES) await this.#flush()
+  }
+
+  /** Writes the root, after a check that nothing is missing. */
+  async end(): Promise<ImportedState> {
+    await this.#flush()
+    if (this.#rootBytes === undefined) throw refused('The file is empty.')
+    const { nodes, values } = this.#awaited.hashes()
+    for (const hash of nodes) {
+      if (this.#tables.nodes.get(hash) === undefined)
+        throw refused(`The file ends without the trie node ${hash}.`)
+    }
+    for (const hash of values) {
+      if (this.#tables.code.get(hash) === undefined) throw refused(`The file ends without the value ${hash}.`)
+    }
+    await this.#store.batch([this.#tables.nodes.put(this.#root, this.#rootBytes)])
+    return { nodes: this.#nodes, values: this.#values }
+  }
+
+  #addNode(hash: Hex, bytes: Uint8Array, node: TrieNode, place: Place): void {
+    this.#awaited.addReferences(node, place)
+    if (hash !== this.#root) this.#writes.push(this.#tables.nodes.put(hash, bytes))
+    for (const code of this.#awaited.takeShortCode()) {
+      this.#writes.push(this.#tables.code.put(keccakHex(code), code))
+    }
+    this.#nodes++
+  }
+
+  #addValue(hash: Hex, bytes: Uint8Array): void {
+    this.#writes.push(this.#tables.code.put(hash, bytes))
+    this.#fresh.add(hash)
+    this.#values++
+  }
+
+  async #flush(): Promise<void> {
+    await this.#store.batch(this.#writes)
+    this.#writes = []
+    this.#fresh.clear()
+    this.#bytes = 0
   }
 }
 
 /**
  * Writes the state with this root to a store. The root is written last, so that a state is either whole or not there.
- * Throws `database` when the first line is another root, when a line belongs to nothing, and when something is missing.
+ * Throws `database` when the first line is another root, when a line is not part of the state, and when something is
+ * missing.
  */
 export async function importState(
   store: Store,
   lines: AsyncIterable<string>,
   root: Hex,
 ): Promise<ImportedState> {
-  const tables = stateTables(store)
-  const awaited = new Awaited()
-  awaited.addNode(root, TOP)
-  let counts = { nodes: 0, values: 0 }
-  let writes: Write[] = []
-  /** Values among them: a line that repeats one follows it. */
-  const fresh = new Set<Hex>()
-  let size = 0
-  let rootBytes: Uint8Array | undefined
+  const state = new StateImport(store, root)
   let number = 0
-
-  async function flush(): Promise<void> {
-    await store.batch(writes)
-    writes = []
-    fresh.clear()
-    size = 0
-  }
-
   for await (const text of lines) {
     number++
     const line = text.trim()
-    if (line === '') continue
-    const bytes = bytesOf(line, number)
-    const hash = keccakHex(bytes)
-    if (rootBytes === undefined) {
-      if (hash !== root) {
-        throw refused(`The file begins with the state root ${hash}, and that of the block is ${root}.`)
-      }
-      rootBytes = bytes
-    }
-    const place = awaited.takeNode(hash)
-    if (place !== undefined) {
-      awaited.addReferences(nodeOf(bytes, number), place)
-      if (hash !== root) writes.push(tables.nodes.put(hash, bytes))
-      for (const code of awaited.takeShortCode()) writes.push(tables.code.put(keccakHex(code), code))
-      counts = { ...counts, nodes: counts.nodes + 1 }
-    } else if (awaited.takeValue(hash)) {
-      writes.push(tables.code.put(hash, bytes))
-      fresh.add(hash)
-      counts = { ...counts, values: counts.values + 1 }
-    } else if (!fresh.has(hash) && tables.code.get(hash) === undefined) {
-      throw refused(`Line ${number} (${hash}) is no part of the state.`)
-    }
-    size += bytes.length
-    if (size >= BATCH_BYTES) await flush()
+    if (line !== '') await state.add(bytesOf(line, number), number)
   }
-  await flush()
-  if (rootBytes === undefined) throw refused('The file is empty.')
-  const { nodes, values } = awaited.hashes()
-  for (const hash of nodes) {
-    if (tables.nodes.get(hash) === undefined) throw refused(`The file ends without the trie node ${hash}.`)
-  }
-  for (const hash of values) {
-    if (tables.code.get(hash) === undefined) throw refused(`The file ends without the value ${hash}.`)
-  }
-  await store.batch([tables.nodes.put(root, rootBytes)])
-  return counts
+  return state.end()
 }
