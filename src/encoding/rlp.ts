@@ -10,7 +10,7 @@ const MAX_DEPTH = 32
 
 /**
  * Refuses lists that are nested deeply: the library copies what is inside at every level, so that a few megabytes would
- * take it minutes. A length that goes too far is left for the library to refuse.
+ * take it minutes. A length beyond the end is left for the library to refuse.
  */
 function requireShallow(bytes: Uint8Array): void {
   const ends: number[] = []

@@ -158,8 +158,8 @@ export class TrieNode {
   }
 
   /**
-   * Once the node and its children are stored: puts hashes in place of the children and forgets the bytes, so that
-   * whoever keeps the node keeps nothing else.
+   * Once the node and its children are stored: replaces the children by their hashes and drops the bytes, so that
+   * a cached node keeps nothing else in memory.
    */
   detach(): void {
     if (this.#left instanceof TrieNode && !this.#left.isEmbedded) this.#left = this.#left.hash

@@ -179,7 +179,7 @@ class Update {
     return { child: after, growth: (after?.size ?? 0) - (before?.size ?? 0) }
   }
 
-  /** A node without value lives only as a fork: with one child it becomes that child, with none it goes. */
+  /** A node without value needs two children: with one it is replaced by that child, with none it is removed. */
   #joined(
     path: Uint8Array,
     value: TrieNode['value'],

@@ -21,14 +21,14 @@ const Identity = z.object({
   genesisTime: z.int(),
   format: z.int(),
   protocol: z.int(),
-  /** What the log continues: the genesis alone, or the snapshot with its first record. */
+  /** What the log continues: the genesis, or a snapshot. */
   base: z.enum(['genesis', 'snapshot']),
 })
 
 /** What a cluster is. */
 export type ClusterIdentity = z.infer<typeof Identity>
 
-/** What a node brings along. */
+/** What a node itself contributes. */
 export interface OwnIdentity {
   readonly chain: string
   readonly chainId: number
@@ -40,7 +40,7 @@ export async function readClusterIdentity(bucket: KV): Promise<ClusterIdentity |
   return entry?.operation === 'PUT' ? Identity.parse(entry.json()) : undefined
 }
 
-/** Makes the identity of a new cluster; that of another node where one was faster. */
+/** Makes the identity of a new cluster; where another node was faster, that node's. */
 export async function makeClusterIdentity(
   bucket: KV,
   own: OwnIdentity & {

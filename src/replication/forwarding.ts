@@ -17,18 +17,18 @@ interface Parts {
   readonly reading: Reading
 }
 
-/** Between two looks at whether the leader has announced itself, and the longest wait for it, milliseconds. */
+/** Between two checks for an announcement of the leader, and the longest wait for one, milliseconds. */
 const LOOK_MS = 20
 const CLOCK_MS = 2_000
 /** Longest wait for what a call has changed to arrive here, milliseconds. */
 const CATCH_UP_MS = 5_000
 
-/** Passes calls on. */
+/** Forwards calls to other nodes. */
 export interface Forwarding {
   /**
-   * Has a node answer a call, the leader unless one is named, and waits until this node has applied what the call
+   * Sends a call to a node, the leader unless one is named, and waits until this node has applied what the call
    * changed. Throws what the call throws, and `overloaded` when no answer comes; `undefined` when a named node is gone.
-   * Where `isGone` is true later, its caller has gone.
+   * `isGone` tells whether the caller has gone.
    */
   call(
     call: RemoteCall,
@@ -38,7 +38,7 @@ export interface Forwarding {
   readonly figures: Pick<ClusterFigures, 'forwarded' | 'unanswered'>
 }
 
-/** Makes what passes calls on. */
+/** Forwards calls of this node. */
 export function createForwarding({ link, names, id, member, clockOf, reading }: Parts): Forwarding {
   const figures = { forwarded: 0, unanswered: 0 }
 

@@ -1,4 +1,4 @@
-/** What replication uses of JetStream: the client of NATS has it, and so has the simulated server of the tests. */
+/** The part of JetStream that replication uses. The client of NATS implements it, and so does the simulated server of the tests. */
 import type {
   ConsumeOptions,
   JetStreamPublishOptions,

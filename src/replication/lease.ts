@@ -19,9 +19,9 @@ const pause = (milliseconds: number): Promise<void> =>
 interface Parts {
   readonly bucket: Bucket
   readonly node: string
-  /** Why this node cannot lead at present: it does not want the lease, and gives it up. `undefined` when it can. */
+  /** Why this node cannot lead at present: then it gives up the lease, or does not try to get it. `undefined` when it can. */
   obstacle(): unknown
-  /** It is held, or held again after `heldUntil` had passed. */
+  /** The node got the lease, or got it again after `heldUntil` had passed. */
   onHeld(): void
   onLost(): void
   /** An attempt failed: since another node holds the lease, without a `reason`. */

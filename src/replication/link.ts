@@ -1,4 +1,4 @@
-/** The connection to NATS. Home of the cluster's sockets. */
+/** The connection to NATS, the only user of the cluster's sockets. */
 import { readFileSync } from 'node:fs'
 import {
   JetStreamApiError,

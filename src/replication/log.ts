@@ -1,6 +1,6 @@
 /**
- * The cluster's log: a JetStream stream. Whoever appends names the last message that it knows, so that of two nodes which
- * both take themselves for the leader only one can write.
+ * The cluster's log: a JetStream stream. A node that appends names the last message that it knows, so that of two nodes that
+ * both consider themselves the leader only one can write.
  */
 import { DeliverPolicy, DiscardPolicy, JetStreamApiError, StorageType } from '@nats-io/jetstream'
 import { RequestError } from '@nats-io/transport-node'
@@ -40,7 +40,7 @@ export class AppendError extends Error {
 export interface Reading {
   /** Has NATS sent a message or a sign of life lately? */
   readonly isLive: boolean
-  /** Is NATS there, and sends nothing? Then the server that sent has ended, and another one has to be asked. */
+  /** Is NATS connected, but sends nothing? Then the server of the consumer has ended, and another one has to be asked. */
   readonly isStuck: boolean
   /** Resolves when `handle` runs no more. */
   stop(): Promise<void>
@@ -83,7 +83,7 @@ const IDLE_HEARTBEAT_MS = 1_000
 /** Without a sign of life for this time, what is appended may not arrive here. */
 const LIVE_MS = 2_500
 
-/** Did the server reply that nobody handles the subject? Then the message is nowhere. */
+/** Did the server reply that the subject has no subscriber? Then the message was not stored. */
 function isNoResponders(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error
   return cause instanceof RequestError && cause.isNoResponders()
@@ -174,8 +174,8 @@ class StreamLog implements Log {
   }
 
   /**
-   * What became of a message that NATS did not answer. That it is not in the stream proves nothing: it may still arrive, or
-   * a snapshot has made it superfluous. Only its presence, or another message in its place, ends the search before the
+   * Finds out whether a message that NATS did not answer is in the stream. Its absence proves nothing: it may still arrive, or
+   * a snapshot has replaced it. Only its presence, or another message at its sequence, ends the search before the
    * time is up.
    */
   async #search(message: Uint8Array, sequence: number, cause: unknown): Promise<number> {

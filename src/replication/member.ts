@@ -88,7 +88,7 @@ export class Member {
   #isTrying = false
   /** Is a step down in the queue? Until it is done the node may not lead again. */
   #isSteppingDown = false
-  /** Did the log refuse the last record for want of room? */
+  /** Did the log refuse the last record because it is full? */
   #isFull = false
   #lease: Lease | undefined
   #ofTerm = new AbortController()
@@ -132,12 +132,12 @@ export class Member {
     return this.#leader
   }
 
-  /** Sequence of the last message of the log that this node has dealt with. */
+  /** Sequence of the last message of the log that this node has read or appended. */
   get sequence(): number {
     return this.#reader.sequence
   }
 
-  /** Does what is appended to the log arrive here soon? */
+  /** Do new records of the log arrive here promptly? */
   get isCurrent(): boolean {
     return this.#role === 'leader' || this.#reader.isLive
   }
@@ -162,7 +162,7 @@ export class Member {
     if (this.#role !== 'leader') throw tryAgain('This node does not lead the cluster')
   }
 
-  /** Notes that a node leads in a term: a record of the term may have been before what this node read. */
+  /** Notes that a node leads in a term, whose first record this node may not have read. */
   noteLeader(node: string, inTerm: number): void {
     if (this.#role === 'follower' && inTerm >= this.#term) this.#leader = node
   }
@@ -173,12 +173,12 @@ export class Member {
     this.#parts.compact()
   }
 
-  /** Resolves to true once the node has dealt with a message, to false after so many milliseconds. */
+  /** Resolves to true once the node has read or appended a message, to false after so many milliseconds. */
   reached(sequence: number, milliseconds: number): Promise<boolean> {
     return this.#reader.reached(sequence, milliseconds)
   }
 
-  /** Aborts when a node begins another term than the present one: the leader of the present one answers no more. */
+  /** Aborts when another term begins: the leader of the present one no longer answers. */
   termSignal(): AbortSignal {
     return this.#ofTerm.signal
   }
@@ -249,7 +249,7 @@ export class Member {
     return this.#lease !== undefined && performance.now() < this.#lease.heldUntil
   }
 
-  /** Takes over behind the steps that are in the queue, of which one may be the same. */
+  /** Queues an attempt to lead, unless one is queued already. */
   #tryToLead(): void {
     if (this.#isTrying) return
     this.#isTrying = true
@@ -267,7 +267,7 @@ export class Member {
         if (local.failure !== undefined) throw local.failure
         const { last } = await log.bounds()
         if (!(await this.#reader.reached(last, 1_000))) {
-          // What keeps the reader from it, such as a snapshot to be loaded, is a step of the same queue.
+          // The reader may need another step of this queue first, such as loading a snapshot.
           this.#tryToLead()
           return
         }
@@ -304,7 +304,7 @@ export class Member {
     this.#parts.compact()
   }
 
-  /** Drops what only a leader has; a database that is being opened again refuses to be read for a while. */
+  /** Drops what only a leader has. A database that is being opened again refuses reads for a while. */
   async #followReplica(): Promise<void> {
     while (!this.#isLeaving) {
       try {
@@ -316,7 +316,7 @@ export class Member {
     }
   }
 
-  /** Follows from now on; leads again as soon as it may. */
+  /** Follows from now on, and tries to lead again. */
   #stepDown(): void {
     if (this.#role !== 'leader') return
     this.#role = 'follower'
@@ -339,7 +339,7 @@ export class Member {
     return this.#records.enqueue(async () => {
       this.requireLeader()
       try {
-        // What this node cannot write, it does not put into the log either.
+        // A change that this node cannot write must not get into the log.
         if (local.failure !== undefined) throw local.failure
         const term = this.#term
         const record = { term, leader: id, pooled: this.#pooled.splice(0), changes: changes.filter(isShared) }

@@ -1,4 +1,4 @@
-/** The messages between the nodes of a cluster: what they are, and the refusal of all else that comes over NATS. */
+/** The messages between the nodes of a cluster. Everything else that comes over NATS is refused. */
 import { z } from 'zod'
 import type { Hex } from '../encoding/hex.ts'
 import { ERROR_KINDS } from '../errors.ts'
@@ -30,7 +30,7 @@ export const CallMessage = z.object({
   expiresAt: z.number().optional(),
 })
 
-/** The caller of a call that was sent before from the same inbox has gone. */
+/** The caller of an earlier call from the same inbox has gone. */
 export const CancelMessage = z.object({ cancel: z.literal(true) })
 
 /** What a node is asked. */
@@ -96,15 +96,15 @@ export const NodeEntry = z.object({
   term: Count,
 })
 
-/** The value of JSON bytes by a schema. Throws where they are none. */
+/** The value of JSON bytes by a schema. Throws where they are not JSON, or do not match. */
 export function read<T>(schema: z.ZodType<T>, bytes: Uint8Array): T {
   return schema.parse(JSON.parse(new TextDecoder().decode(bytes)))
 }
 
-/** Runs what reads a message; one that cannot be read is dropped, and the first of each kind is logged. */
+/** Runs a step that reads a message; `undefined` where it throws, since the message is malformed. */
 export type Reading = <T>(what: string, step: () => T) => T | undefined
 
-/** Makes what drops malformed messages. */
+/** Drops malformed messages, and logs the first of each kind. */
 export function createReading(logger: Logger): Reading {
   const logged = new Set<string>()
   return (what, step) => {

@@ -6,7 +6,7 @@ import type { CallMessage } from './messages.ts'
 /** `auto` leads while it holds the lease; `leader` does the same, and starts only when it leads; `follower` never leads. */
 export type RoleOption = 'auto' | 'leader' | 'follower'
 
-/** What a node is at the moment. */
+/** The present role of a node. */
 export type Role = 'leader' | 'follower'
 
 /** The state of a node in its cluster. */

@@ -1,4 +1,4 @@
-/** Who is there: each node's entry in a bucket that expires, and the leader's announcements of the end of the log. */
+/** The nodes of a cluster: each node's entry in a bucket that expires, and the leader's announcements of the end of the log. */
 import type { KV } from '@nats-io/kv'
 import type { z } from 'zod'
 import type { Engine } from '../engine/engine.ts'
@@ -29,10 +29,10 @@ export class Presence {
   readonly #parts: Parts
   readonly #subscription: { unsubscribe(): void }
   readonly #timers: readonly NodeJS.Timeout[]
-  /** When this node was last up to date, and the announcement that it has not caught up with. */
+  /** When this node was last up to date, and the first announcement that it has not caught up with since. */
   #current = performance.now()
   #ahead: { readonly sequence: number; readonly at: number } | undefined
-  /** Who announced itself last, and how far its clock is ahead of that of this node. */
+  /** The node that announced itself last, and how far its clock is ahead of this node's. */
   #announced: { readonly node: string; readonly ahead: number } | undefined
 
   constructor(parts: Parts) {

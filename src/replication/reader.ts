@@ -14,7 +14,7 @@ interface Parts {
   /** Puts a step behind those between following and leading. */
   readonly enqueue: Enqueue
   readonly logger: Logger
-  /** Takes over a record that ends at a sequence. */
+  /** Applies a record that ends at a sequence. */
   readonly apply: (record: LogRecord, sequence: number) => Promise<void>
   /** Replaces the tables by the latest snapshot; resolves to its sequence. */
   readonly loadSnapshot: () => Promise<number>
@@ -24,13 +24,13 @@ interface Parts {
 class GapError extends Error {}
 
 const RETRY_MS = 100
-/** Between two looks whether the log is still being read, milliseconds. */
+/** Between two checks that the log is still being read, milliseconds. */
 const WATCH_MS = 1_000
 
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 
-/** The log as this node has dealt with it. It does not read before `start`. */
+/** Reads the log and keeps the position of this node in it. It does not read before `start`. */
 export class Reader {
   readonly #parts: Parts
   /** Last message of the last record that is in the tables, last message of all, and the last that every answer has. */
@@ -65,7 +65,7 @@ export class Reader {
     return this.#isAtRest
   }
 
-  /** Does what is appended to the log arrive here soon? */
+  /** Do new records of the log arrive here promptly? */
   get isLive(): boolean {
     return this.#reading?.isLive === true
   }
@@ -91,7 +91,7 @@ export class Reader {
     return this.#retried(() => this.start())
   }
 
-  /** Resolves when no record is being taken over any more. */
+  /** Resolves when no record is being applied any more. */
   async stop(): Promise<void> {
     const stopped = this.#reading
     this.#reading = undefined
@@ -124,7 +124,7 @@ export class Reader {
     })
   }
 
-  /** Starts nothing any more; `stop` is still to be called. */
+  /** Starts nothing from now on; `stop` still has to be called. */
   end(): void {
     this.#isEnded = true
     clearInterval(this.#watching)
@@ -169,7 +169,7 @@ export class Reader {
       this.#reading = undefined
       if (error instanceof GapError) await this.#retried(() => this.#bootstrap())
       else if (error !== undefined) {
-        this.#parts.logger.error('a record of the cluster cannot be taken over', { error })
+        this.#parts.logger.error('a record of the cluster cannot be applied', { error })
         await pause(WATCH_MS)
       }
       await this.restart()

@@ -1,4 +1,4 @@
-/** The database of a node of a cluster: a batch on shared tables is in the cluster's log before it is in the tables. */
+/** The database of a node of a cluster: a batch on shared tables is appended to the cluster's log before it is written. */
 import { isShared } from '../store/replicated-tables.ts'
 import type { Change, Write } from '../store/table.ts'
 import type { Store } from '../store/write-behind.ts'

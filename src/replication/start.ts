@@ -42,10 +42,10 @@ export async function untilReady(
   const isReady = () => {
     if (member.role === 'leader') return true
     const cause = causeOf(member.obstacle)
-    // Waiting does not give a right.
+    // These errors do not pass with time.
     if (cause instanceof errors.PermissionViolationError) throw cause
     if (role === 'leader' || member.sequence < last) return undefined
-    // A follower also starts to answer reads while there is no leader.
+    // A follower also answers reads while there is no leader.
     const mayBeAlone = role === 'follower' && performance.now() - begun > ANNOUNCED_MS
     return member.leader !== undefined || mayBeAlone ? true : undefined
   }

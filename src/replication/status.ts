@@ -40,7 +40,7 @@ export async function readClusterStatus(
     for (const subject of Object.keys(state.subjects ?? {})) {
       const entry = await presence.get(subject.slice(prefix.length))
       const read = entry?.operation === 'PUT' ? NodeEntry.safeParse(entry.json()) : undefined
-      // What is no entry of a node is none of its nodes.
+      // Malformed entries are left out.
       if (read?.success === true) nodes.push(read.data)
     }
     nodes.sort((a, b) => (a.id < b.id ? -1 : 1))

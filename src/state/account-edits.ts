@@ -61,7 +61,7 @@ export function addAccountEdits(
   }
 }
 
-/** Cells without an account would be lost silently; that is a mistake of the caller's. */
+/** Cells without an account would be lost silently, so the caller has made a mistake. */
 function refuseCells(address: Hex, { slots }: StorageChanges): void {
   for (const value of slots.values()) {
     if (value !== 0n) throw new Error(`storage was written at ${address}, where there is no account`)

@@ -1,4 +1,4 @@
-/** What running code needs of a state, and what the store gives for it. Everything is synchronous: a promise an access costs more than the access. */
+/** A state as running code reads it, and its source in the store. All is synchronous: a promise for each access would cost more than the access. */
 import type { Account } from '../chain/account.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { StorageValue } from './state-keys.ts'

@@ -35,7 +35,7 @@ export interface OrchidSource {
   readonly bytes: (value: TrieValue) => Uint8Array
 }
 
-/** The old roots of states; what nodes in common come to is kept. */
+/** The old roots of states; those of nodes that states share are kept. */
 export class OrchidRoots {
   readonly #hashes = new RecentMap<string, Uint8Array>(CACHE_NODES)
 

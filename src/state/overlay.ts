@@ -18,7 +18,7 @@ export interface StateChanges {
   /** New accounts by address; `null` when the account is gone. */
   readonly accounts: ReadonlyMap<Hex, Account | null>
   readonly storage: ReadonlyMap<Hex, StorageChanges>
-  /** New code by hash, also such as no account refers to any more. */
+  /** New code by hash, including code that no account refers to any more. */
   readonly code: ReadonlyMap<Hex, Uint8Array>
 }
 
@@ -26,7 +26,7 @@ export interface StateChanges {
 interface Cell {
   value: StorageValue | undefined
   written: boolean
-  /** The number of the last change of it that can be taken back; -1 when there is none. */
+  /** The number of its last change that can be undone; -1 when there is none. */
   change: number
 }
 
@@ -67,7 +67,7 @@ export class Overlay implements StateReader {
   storageVersion = 0
   /** Counts the changes of accounts, also those taken back. */
   accountVersion = 0
-  /** The inner loop of a contract reads one address again and again. */
+  /** A contract reads its own address repeatedly. */
   #lastAddress: Hex | undefined
   #lastEntry: Entry | undefined
   /** SSTORE reads a cell of that entry before it writes it. */
@@ -133,7 +133,7 @@ export class Overlay implements StateReader {
     this.#setAccount(entry, account)
   }
 
-  /** Removes an account with its storage; made anew in this overlay it starts with none. */
+  /** Removes an account with its storage; created again in this overlay, it starts with empty storage. */
   deleteAccount(address: Hex): void {
     const entry = this.#entry(address)
     this.#setAccount(entry, undefined)

@@ -15,7 +15,7 @@ function slotOf(name: string): bigint {
 export const REMASC_SLOT = {
   /** The pot: fees of mature blocks that are not paid out yet. */
   rewardBalance: slotOf('rewardBalance'),
-  /** What nobody will ever get; it stays in the contract's balance. */
+  /** What is never paid out; it stays in the contract's balance. */
   burnedBalance: slotOf('burnedBalance'),
   /** The federation's share, while it is too small to be paid. */
   federationBalance: slotOf('federationBalance'),

@@ -103,7 +103,7 @@ export class StateKnowledge {
 
 /** A reader that keeps what it has read. */
 export interface KeepingReader extends StateReader {
-  /** Gives what it has read to another reader, and begins anew. */
+  /** Moves what it has read to another reader, and starts empty. */
   handOver(): StateKnowledge
 }
 

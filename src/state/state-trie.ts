@@ -61,7 +61,7 @@ export interface AccountDifference {
   readonly cells: ReadonlyMap<bigint, { readonly before: StorageValue; readonly after: StorageValue }>
 }
 
-/** What is known of a state that was committed here, until it is remembered. */
+/** What `commit` knows of a new state, kept until `remember`. */
 interface FreshState {
   /** The new nodes, decoded, and the nodes of the state before that they replace. */
   readonly nodes: readonly TrieNode[]
@@ -121,7 +121,7 @@ export class StateTrie {
     return reader
   }
 
-  /** Who reads the new state begins with what was read of the state before it, which is seldom read from here on. */
+  /** The reader of the new state takes over what was read of the state before it, which is seldom read again. */
   #handReaderOver({ before, changes }: FreshState, root: Hex): void {
     const reader = this.#readers?.get(before)
     if (reader === undefined || this.#readers?.get(root) !== undefined) return
@@ -201,7 +201,7 @@ export class StateTrie {
     this.#unsettled.add(committed)
   }
 
-  /** The source now has what `remember` was given; from here on it may be forgotten. */
+  /** Drops what `remember` was given: the source has it now. */
   settle(committed: CommittedState): void {
     this.#unsettled.delete(committed)
   }
@@ -244,7 +244,7 @@ export class StateTrie {
     return (top && findNode(this.#load, top, this.#keys.marker(address))?.hash.hex) ?? EMPTY_TRIE_ROOT
   }
 
-  /** The code with this hash, of whatever account and state; `undefined` when there is none. */
+  /** The code with this hash, of any account in any state; `undefined` when there is none. */
   codeByHash(codeHash: Hex): Uint8Array | undefined {
     if (codeHash === EMPTY_CODE_HASH) return EMPTY
     return this.#unsettledBytes('code', codeHash) ?? this.#source.code(codeHash)

@@ -59,7 +59,7 @@ async function cached(cacheDir: string): Promise<number> {
     try {
       await state.fetch([item])
     } catch (error) {
-      expect((error as Error).message).toMatch(/^Offline, and the cache has not slot 0x/)
+      expect((error as Error).message).toMatch(/^Offline, and the cache does not have slot 0x/)
       continue
     }
     if (item.kind === 'cell') expect(state.cell(STORE, item.slot)).toBe(item.slot * 7n + 1n)
@@ -132,7 +132,7 @@ describe('tandem fork', () => {
     expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining('with 0 local accounts') })
     expect(await runCommand(common)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/Offline, and the cache has not account 0x/),
+      stderr: expect.stringMatching(/Offline, and the cache does not have account 0x/),
     })
     for (const flags of [[], words]) {
       expect(await runCommand(['fork', 'warm', ...fork, ...flags])).toMatchObject({ code: 0, stderr: '' })
@@ -171,7 +171,7 @@ describe('tandem fork', () => {
       for (const number of heights) {
         const found = await chain.blockByNumber(number).catch((error: Error) => error.message)
         if (typeof found === 'string') {
-          expect(found).toMatch(/^Offline, and the cache has not/)
+          expect(found).toMatch(/^Offline, and the cache does not have/)
           continue
         }
         expect(found?.hash).toBe((await node.node.engine.queries.block({ number }))?.executed.hash)

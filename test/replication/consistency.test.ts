@@ -174,7 +174,7 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
     })
   })
 
-  it('splits from its NATS and finds back, as a leader and as a follower', async () => {
+  it('is separated from its NATS and recovers, as a leader and as a follower', async () => {
     cluster = newCluster(nats.url)
     const proxies = await Promise.all([tcpProxy(nats.port), tcpProxy(nats.port)])
     const [a, b] = (await Promise.all(proxies.map(({ url }) => cluster.start({ cluster: url })))) as [

@@ -84,7 +84,7 @@ describeWith(NATS_SERVER, 'a follower', () => {
     expect(BigInt(await rpc(follower, 'eth_getBalance', TO, 'latest'))).toBe(BigInt(balance) + 1n)
   }, 60_000)
 
-  it('ends the mining of a caller that goes', async () => {
+  it('ends the mining of a caller that disconnects', async () => {
     const before = height(leader)
     const abort = new AbortController()
     const block = mined()

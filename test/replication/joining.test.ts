@@ -87,7 +87,7 @@ describeWith(NATS_SERVER, 'joining a cluster', () => {
     expect(await rpc(leader, 'eth_getTransactionReceipt', next)).toMatchObject({ blockNumber: '0x2' })
   })
 
-  it('continues a directory of the cluster, also from a snapshot where the log went on without it', async () => {
+  it('continues a directory of the cluster, from a snapshot where the log has dropped the next records', async () => {
     cluster = newCluster(nats.url, { clusterLogBytes: 1 << 20 })
     const leader = await cluster.start({ role: 'leader' })
     const proxy = await tcpProxy(nats.port)

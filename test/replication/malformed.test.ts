@@ -79,7 +79,7 @@ function answering() {
 const settled = () => new Promise((turn) => setImmediate(turn))
 
 describe('a node that is called over NATS', () => {
-  it('drops bytes that are no call, logs the first, and answers the next call', async () => {
+  it('drops bytes that are not a call, logs the first, and answers the next call', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { minLength: 1 }), async (messages) => {
         const { receive, receiveWhole, lines, called, sent } = answering()
@@ -98,7 +98,7 @@ describe('a node that is called over NATS', () => {
     )
   })
 
-  it('drops JSON that is no call', async () => {
+  it('drops JSON that is not a call', async () => {
     const members = Object.keys(CALL) as (keyof typeof CALL)[]
     const wrong = fc.oneof(
       fc.jsonValue().map((value) => value as unknown),

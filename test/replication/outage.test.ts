@@ -34,7 +34,7 @@ describeWith(NATS_SERVER, 'a cluster whose NATS is in trouble', () => {
       'the same head',
     )
 
-  it('refuses writes while NATS is away, does not make them later, and goes on by itself', async () => {
+  it('refuses writes while NATS is away, does not make them later, and recovers by itself', async () => {
     cluster = newCluster(nats.url)
     const leader = await cluster.start({ role: 'leader' })
     const follower = await cluster.start({ role: 'follower' })
@@ -110,7 +110,7 @@ describeWith(NATS_SERVER, 'a cluster whose NATS is in trouble', () => {
     }
   })
 
-  it('refuses writes while NATS has no room for log and snapshot, goes on reading, and goes on by itself', async () => {
+  it('refuses writes while NATS has no room for log and snapshot, still answers reads, and recovers by itself', async () => {
     const room = (megabytes: number) => `jetstream { max_file_store: ${megabytes}MB }\n`
     const small = await natsServer(room(5))
     cluster = newCluster(small.url, { clusterLogBytes: 4 << 20 })

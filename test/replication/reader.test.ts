@@ -31,7 +31,7 @@ function readerOf(log: Log, apply: () => Promise<void>) {
   return new Reader({ log, applied: 0, enqueue, logger: silentLogger, apply, loadSnapshot: async () => 0 })
 }
 
-it('counts a record from the moment that answers may have it, and is as far once all of them have', async () => {
+it('counts a record once answers may show it, and reaches its sequence once all answers do', async () => {
   const { log, deliver } = fakeLog()
   let finish = () => {}
   const reader = readerOf(
@@ -51,7 +51,7 @@ it('counts a record from the moment that answers may have it, and is as far once
   reader.end()
 })
 
-it('is as far as what the node has appended once the command has gone on from its batch', async () => {
+it('reaches what the node has appended once the command continues after its batch', async () => {
   const reader = readerOf(fakeLog().log, async () => {})
   await reader.start()
   const order: string[] = []

@@ -55,7 +55,7 @@ describeWith(NATS_SERVER, 'a slow follower', () => {
     await proxy.close()
   })
 
-  it(`that is stopped while ${MEGABYTES} MB are written goes on where it was`, async () => {
+  it(`that is stopped while ${MEGABYTES} MB are written continues where it was`, async () => {
     cluster = newCluster(nats.url)
     const leader = await cluster.start({ role: 'leader' })
     processes = processCluster(nats.url, cluster.clusterName, ['--role', 'follower'])

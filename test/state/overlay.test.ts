@@ -46,7 +46,7 @@ describe('Overlay', () => {
     expect(overlay.changes()).toEqual({ accounts: new Map(), storage: new Map(), code: new Map() })
   })
 
-  it('takes back to the byte what was done since each of many checkpoints', () => {
+  it('undoes exactly what was done since each of many checkpoints', () => {
     const overlay = new Overlay(createBelow().reader)
     const deep = 5_000
     for (let i = 1; i <= deep; i++) {
@@ -85,7 +85,7 @@ describe('Overlay', () => {
     expect(() => overlay.revert()).toThrow('no checkpoint is open')
   })
 
-  it('hides the storage below from an account that was deleted and made anew', () => {
+  it('hides the storage below from an account that was deleted and created again', () => {
     const overlay = new Overlay(createBelow().reader)
     overlay.putStorage(A, 1n, 7n)
     overlay.deleteAccount(A)

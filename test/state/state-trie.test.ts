@@ -100,7 +100,7 @@ describe('reader', () => {
 })
 
 describe('commit', () => {
-  it('makes nothing when what is written is what was there', () => {
+  it('makes no nodes when the values written are those already there', () => {
     const committed = commitOver(trie, root, (overlay) => {
       overlay.putAccount(address(1), { ...EMPTY_ACCOUNT, balance: 1n })
       overlay.putStorage(CONTRACT, 3n, 10n)
@@ -117,7 +117,7 @@ describe('commit', () => {
     expect(committed).toEqual({ root: EMPTY_TRIE_ROOT, nodes: new Map(), code: new Map() })
   })
 
-  it('keeps the nodes that two contracts share when one of them changes or goes', () => {
+  it('keeps the nodes that two contracts share when one of them changes or is deleted', () => {
     const changed = disk.write(
       commitOver(trie, root, (overlay) => {
         overlay.clearStorage(CONTRACT)

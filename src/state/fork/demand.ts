@@ -1,5 +1,5 @@
 /**
- * State on demand: running code reads synchronously, so a run goes on with a placeholder where something was not fetched
+ * State on demand: running code reads synchronously, so a run continues with a placeholder where something was not fetched
  * yet. All that it missed is then fetched together, and it runs again until nothing is missing.
  *
  * What is missed is assigned to its run by an async context. Node.js 20 has hooks on every promise of the process while
@@ -14,10 +14,10 @@ import { Misses } from './misses.ts'
 import { TouchedItems } from './touched.ts'
 
 type Run<T> = () => MaybePromise<T>
-/** What a run does, for the upstream of a fork to foresee what it touches. */
+/** The call that a run makes: the upstream can tell what it will touch. */
 type Call = () => RemoteCall | undefined
 
-/** Called when a query begins to wait for the upstream; returns what is called when it goes on. */
+/** Called when a query begins to wait for the upstream; returns what is called when it continues. */
 type OnWait = () => () => void
 
 /** How a run waits for what it missed. */
@@ -40,7 +40,7 @@ export function runOnce<T>(run: Run<T>): MaybePromise<T> {
   return run()
 }
 
-/** Something was read before it was fetched, where the read cannot go on with a placeholder. */
+/** Something was read before it was fetched, where the read cannot continue with a placeholder. */
 export class UpstreamMiss extends Error {
   readonly misses: Misses
   /** Has a run taken charge of what was missed? */
@@ -54,7 +54,7 @@ export class UpstreamMiss extends Error {
 }
 
 /**
- * A fetch takes longer than a command may hold back those behind it. The command had no effect yet; it can run again
+ * A fetch takes longer than a command may block the queue. The command had no effect yet; it can run again
  * when `fetched` resolves, and is refused by what `fetched` rejects with.
  */
 export class UpstreamDelay extends Error {
@@ -89,7 +89,7 @@ async function waitFor(fetched: Promise<unknown>, waitLimit: number | undefined)
   const delay = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new UpstreamDelay(fetched)), waitLimit)
   })
-  // Whoever waits for it after the delay handles its failure.
+  // A failure is handled by the code that waits after the delay.
   fetched.catch(() => {})
   try {
     await Promise.race([fetched, delay])
@@ -101,7 +101,7 @@ async function waitFor(fetched: Promise<unknown>, waitLimit: number | undefined)
 /** Rounds of a run in which it asks for more before the upstream is asked what it will touch. */
 const ROUNDS_BEFORE_HINT = 1
 
-/** What reads of one attempt belong to. Work that an attempt left behind may hold it after the end. */
+/** The context of the reads of one attempt. Work that outlives the attempt may still refer to it. */
 interface Context {
   /** Where misses are collected; without it each is thrown. */
   readonly misses: Misses | undefined
@@ -122,7 +122,7 @@ export class Demand {
   #open = 0
   /** Runs that are attempted without a context. */
   readonly #attempts = new Set<Attempt>()
-  /** How the query among them waits, if one is. What is missed is its own, since nothing beside it is without a context. */
+  /** How the query among them waits, if there is one. Misses without a context are its own: all else has a context then. */
   #query: Waiting | undefined
   /** Jobs without a context. */
   #jobs = 0
@@ -131,7 +131,7 @@ export class Demand {
   /** What code touched in its last runs. */
   readonly touched = new TouchedItems()
 
-  /** `onFetched` is called after each fetch. `waitLimit`: how long a command holds the queue for one, milliseconds. */
+  /** `onFetched` is called after each fetch. `waitLimit`: how long a command may block the queue for one, milliseconds. */
   constructor(onFetched: () => void = () => {}, waitLimit: () => number = () => Number.POSITIVE_INFINITY) {
     this.#onFetched = onFetched
     this.#waitLimit = waitLimit
@@ -160,7 +160,7 @@ export class Demand {
     throw miss
   }
 
-  /** The context that a read belongs to. What an attempt left behind belongs to none once it ended. */
+  /** The context that a read belongs to; none for work that outlives its attempt. */
   #context(): Context | undefined {
     const context = this.#contexts.getStore()
     return context?.isOpen === true ? context : undefined
@@ -253,16 +253,16 @@ export class Demand {
       const request = call?.()
       const asks =
         isHinted && request !== undefined && (round > ROUNDS_BEFORE_HINT || this.#isNewCode(request, misses))
-      // Both at once: what the upstream names costs no round trip more.
+      // At the same time, so that the hints cost no further round trip.
       const fetched = Promise.all([
         asks ? misses.fetchHints(request, this.touched) : isHinted,
         misses.fetch(this.touched, request?.to ?? undefined),
       ])
-      const goOn = onWait?.()
+      const endWait = onWait?.()
       try {
         await waitFor(fetched, limit?.())
       } finally {
-        goOn?.()
+        endWait?.()
       }
       isHinted = (await fetched)[0]
       this.#onFetched()

@@ -111,7 +111,7 @@ function nodeOf(bytes: Uint8Array, number: number): TrieNode {
   try {
     return decodeNode(bytes)
   } catch (error) {
-    throw refused(`Line ${number} is no trie node (${messageOf(error)}).`)
+    throw refused(`Line ${number} is not a trie node (${messageOf(error)}).`)
   }
 }
 
@@ -149,7 +149,7 @@ class StateImport {
     if (place !== undefined) this.#addNode(hash, bytes, nodeOf(bytes, number), place)
     else if (this.#awaited.takeValue(hash)) this.#addValue(hash, bytes)
     else if (!this.#fresh.has(hash) && this.#tables.code.get(hash) === undefined) {
-      throw refused(`Line ${number} (${hash}) is no part of the state.`)
+      throw refused(`Line ${number} (${hash}) is not part of the state.`)
     }
     this.#bytes += bytes.length
     if (this.#bytes >= BATCH_BYTES) await this.#flush()

@@ -1,6 +1,6 @@
 /**
  * How a trie of a fork keeps what was written since the fork began. Written accounts and cells stand as in any state; the
- * account of the fork point, whose address nobody has a key for, holds what no other state needs: in cell 0 the hash of
+ * account of the fork point, whose address belongs to no key, holds what only a fork needs: in cell 0 the hash of
  * the block on which the fork stands, as nonce its height, and flags by address. The root is therefore bound to that block.
  */
 import { type Account, EMPTY_ACCOUNT } from '../../chain/account.ts'
@@ -21,13 +21,13 @@ const FLAG_SLOTS = 1n << 160n
 const WIPED = 1n
 const DELETED = 2n
 
-/** What stands for an empty cell over one of the upstream's that may not be empty. */
+/** The value of an empty cell where the upstream's cell may not be empty. */
 const TOMBSTONE = Uint8Array.of(0)
 
-/** Does the upstream's storage of the account no longer count? */
+/** Is the upstream's storage of the account hidden? */
 export const isWiped = (flags: bigint): boolean => (flags & WIPED) !== 0n
 
-/** Does the upstream's account no longer exist? */
+/** Was the upstream's account deleted? */
 export const isDeleted = (flags: bigint): boolean => (flags & DELETED) !== 0n
 
 /** The flags of an account that was deleted, or of one whose storage was. */

@@ -1,4 +1,4 @@
-/** The states of the upstream's blocks, as the tries of a fork have them: a few nodes each, which are never on disk. */
+/** The states of the upstream's blocks in the form of the fork's trie: a few nodes each, which are never on disk. */
 import { EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { CommittedState, NodeSource } from '../model.ts'
@@ -7,7 +7,7 @@ import type { RemoteBlockId } from '../remote/model.ts'
 import { StateTrie } from '../state-trie.ts'
 import { forkPointChanges } from './overlay-record.ts'
 
-/** States that are readable at least: more than there are blocks in the history of a fork. */
+/** Fewest states that stay readable: more than a fork's history has blocks. */
 const STATES = 4_096
 /** Nodes of a state, at most: account, contract marker, cell. */
 const NODES = 3

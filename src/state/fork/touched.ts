@@ -1,7 +1,7 @@
 /**
  * What code touched in its last runs, to be fetched in the first batch where it runs again: at another block, or at
- * another address. Slots that code computes from its input differ from run to run; of another address only those are
- * taken that do not.
+ * another address. Slots that code computes from its input differ from run to run: only slots that stay the same are fetched
+ * for another address.
  */
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -51,7 +51,7 @@ function addRecent<T>(set: Set<T>, value: T, most: number): void {
   if (set.size > most) set.delete(set.values().next().value as T)
 }
 
-/** Learns from what runs miss. */
+/** Remembers what runs missed, by address and by code. */
 export class TouchedItems {
   readonly counts: PrefetchCounts = { items: 0, read: 0 }
   readonly #addresses = new RecentMap<Hex, Touched>(KEPT)
@@ -125,7 +125,7 @@ export class TouchedItems {
       known.add(key)
       found.push(item)
     }
-    // Called accounts are added while this runs, and looked at too.
+    // The loop also reaches the called accounts that it adds.
     const addresses = new Set(items.map(({ address }) => address))
     for (const address of addresses) {
       if (room <= 0) break
@@ -140,7 +140,7 @@ export class TouchedItems {
     return found
   }
 
-  /** These were fetched ahead. */
+  /** Notes that items were fetched ahead. */
   noteAhead(state: RemoteState, items: readonly StateItem[]): void {
     if (items.length === 0) return
     this.counts.items += items.length

@@ -1,22 +1,22 @@
-/** Calls to the upstream through the cache of a block: answered from it where it has them, kept in it where they are new. */
+/** Calls to the upstream through the cache of a block, which answers known calls and keeps the results of new ones. */
 import { NodeError } from '../../errors.ts'
 import type { RpcCall, RpcFailure, RpcOutcome } from '../../upstream/replies.ts'
 import type { RpcClient } from '../../upstream/rpc-client.ts'
 import type { BlockCache } from './cache/block-cache.ts'
 
-/** Finds of the cache, and what was fetched since it had them not. */
+/** Items that the cache had, and those that had to be fetched. */
 export interface CacheCounts {
   hits: number
   misses: number
 }
 
-/** Asks the upstream, or the cache in its place. */
+/** Asks the upstream, or only the cache when the fork is offline. */
 export interface Asker {
   readonly isOffline: boolean
   readonly counts: CacheCounts
   /** For error messages. */
   origin(): string
-  /** The outcomes of calls, uncached. Throws a NodeError when there are none; offline, one that names what is missing. */
+  /** The outcomes of calls, without the cache. Throws a NodeError when the upstream cannot be asked; offline, it names `what`. */
   send(calls: readonly RpcCall[], what: string): Promise<readonly RpcOutcome[]>
   /** The same for calls whose results never change after the block of the cache; results of null and errors are not kept. */
   sendCached(calls: readonly RpcCall[], cache: BlockCache, what: string): Promise<readonly RpcOutcome[]>
@@ -27,15 +27,15 @@ export function keyOf({ method, params }: RpcCall): string {
   return `${method} ${JSON.stringify(params)}`
 }
 
-/** The refusal of something that the cache has not, offline. */
+/** The error for something that is not in the cache of an offline fork. */
 export function missingOffline(what: string): NodeError {
   return new NodeError(
     'upstream',
-    `Offline, and the cache has not ${what}. Run once without --fork-offline, fetch it ahead with tandem fork warm, or import a cache that has it.`,
+    `Offline, and the cache does not have ${what}. Run once without --fork-offline, fetch it ahead with tandem fork warm, or import a cache that has it.`,
   )
 }
 
-/** Does a node say so of a method that it does not serve? */
+/** Does the error mean that the node does not serve the method? */
 export function isUnserved({ code, message }: RpcFailure): boolean {
   return (
     code === -32601 ||

@@ -9,13 +9,13 @@ import type { RemoteBlockId } from './model.ts'
 import { AccountInfo, Data, Quantity, StorageValues, Word } from './wire.ts'
 
 /**
- * The block parameter that reads the state of a block by its hash: the bare hash, an EIP-1898 object, or, where neither is
- * honoured, only the height, so that each batch has to check that it is still this block's.
+ * The block parameter that reads the state of a block by its hash: the bare hash, or an EIP-1898 object. Where neither is
+ * honoured it is the height, and each batch has to check that the block is still at it.
  */
 const Anchor = z.enum(['hash', 'object', 'number'])
 export type Anchor = z.output<typeof Anchor>
 
-/** What an upstream serves. Serialisable: the cache keeps it. */
+/** What an upstream serves. JSON: the cache keeps it. */
 export const Capabilities = z.object({
   /** Of balances, nonces and storage. */
   anchor: Anchor,
@@ -39,12 +39,12 @@ export function blockParameter({ number, hash }: RemoteBlockId, anchor: Anchor):
   return anchor === 'hash' ? hash : { blockHash: hash }
 }
 
-/** A proof of an account that every state can tell of: there, or not. */
+/** Asks for a proof of an account that every state can prove, whether it exists or not. */
 export function proofCall(at: unknown): RpcCall {
   return { method: 'eth_getProof', params: [PROBED, [], at] }
 }
 
-/** A block that no chain has: its hash is that of a hash. A node that answers for it ignores the hash. */
+/** A block that does not exist: its hash is the hash of a hash. A node that answers for it ignores the hash. */
 function noBlock({ number, hash }: RemoteBlockId): RemoteBlockId {
   return { number, hash: keccakHex(fromHex(hash)) }
 }
@@ -90,7 +90,7 @@ function read<T>(schema: z.ZodType<T>, outcome: RpcOutcome | undefined): T | und
   return parsed.success ? parsed.data : undefined
 }
 
-/** Pruned, or never there: which of them, nodes report in many words. */
+/** The state is pruned or never existed: nodes report both in too many ways to tell them apart. */
 function stateMissing(block: RemoteBlockId, origin: string, outcome: RpcOutcome | undefined): NodeError {
   const reason = outcome !== undefined && 'error' in outcome ? ` It answers: ${outcome.error.message}` : ''
   return new NodeError(

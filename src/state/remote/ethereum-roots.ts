@@ -104,7 +104,7 @@ async function listRoot(values: readonly Uint8Array[]): Promise<Hex> {
   return toHex(trie.root())
 }
 
-/** What came of holding a block against its header, in phrases. */
+/** The result of comparing a block with its header, in phrases. */
 export interface RootCheck {
   /** What contradicts the header. */
   readonly wrong?: string
@@ -112,7 +112,7 @@ export interface RootCheck {
   readonly unproven?: string
 }
 
-/** Holds transactions, in the order of a block, and their receipts against a header whose hash is that of its bytes. */
+/** Compares transactions, in the order of a block, and their receipts with the roots of a header whose hash was verified. */
 export async function checkEthereumRoots(
   transactions: readonly WireTransaction[],
   receipts: readonly WireReceipt[],

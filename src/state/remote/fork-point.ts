@@ -1,4 +1,4 @@
-/** Which block of which chain a fork stands on: as the upstream has it, or, offline, as the cache has it. */
+/** Finds the block and the chain of a fork: from the upstream or, offline, from the cache. */
 import { z } from 'zod'
 import { type Hex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'

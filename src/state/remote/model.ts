@@ -50,11 +50,11 @@ export interface RemoteState {
   /** `undefined`: not fetched. The same array each time for the same hash. */
   code(codeHash: Hex): Uint8Array | undefined
   /**
-   * Fetches all of them in as few requests as the upstream's limits allow; those known cost nothing. With them goes what
-   * may be needed next, `ahead`: where the upstream refuses it, or nothing is sent, it is left out. Throws a NodeError.
+   * Fetches all items that are not in memory, in as few requests as the upstream's limits allow. With them it asks for
+   * `ahead`, what may be needed next, unless the upstream refuses that or nothing else is missing. Throws a NodeError.
    */
   fetch(items: readonly StateItem[], ahead?: readonly StateItem[]): Promise<void>
-  /** What a call will touch, as the upstream's access list or prestate tracer has it; empty where it serves neither. */
+  /** What a call will touch, by the upstream's access list or prestate tracer; empty where it serves neither. */
   hint(call: RemoteCall): Promise<readonly StateItem[]>
   /** The output of a call run by the upstream at this block. Throws a NodeError: `reverted` where the call reverts. */
   call(call: RemoteCall): Promise<Uint8Array>
@@ -130,14 +130,14 @@ export interface RemoteUsage {
  * The upstream's chain up to the fork point. Everything that is returned has been verified: header bytes hash to the
  * hash asked for, proofs of work hold, headers of adjacent heights are linked, transactions, uncles and receipts have the
  * roots of their header. Of an upstream of another family headers whose members are Ethereum's hash to their hash, and transactions and
- * receipts of Ethereum's types have the roots of such a header; else only the form of the fields is checked, which is stated
- * once, and of logs over a range that they were asked for. Methods throw a NodeError where the upstream cannot be asked, and `undefined` means that its
+ * receipts of Ethereum's types have the roots of such a header; otherwise only the form of the fields is checked, with one
+ * notice, and of logs over a range that they match the query. Methods throw a NodeError where the upstream cannot be asked; `undefined` means that its
  * chain has no such thing.
  */
 export interface RemoteChain {
   readonly point: ForkPoint
   readonly upstream: Upstream
-  /** Constants and rules of the upstream's network; of a chain id that is none of the networks', those of regtest with that id. */
+  /** Constants and rules of the upstream's network; for an unknown chain id, those of regtest with that id. */
   readonly config: ChainConfig
   /** The block of the fork point. */
   readonly head: ExecutedBlock
@@ -163,13 +163,13 @@ export interface RemoteChain {
   /** The URLs to ask from now on; the chain id and the fork point's block must be the same there. */
   setUrls(urls: readonly string[]): Promise<void>
   /**
-   * How long who holds others back should wait for an answer, milliseconds: 0 while the upstream fails, or lets a request
-   * wait for longer than it should.
+   * How long a command that blocks the queue should wait for an answer, milliseconds: 0 while the upstream fails, or a request
+   * takes longer than it should.
    */
   waitLimit(): number
-  /** Why a request that is open has no answer yet; `undefined` where none is open, or nothing is wrong. */
+  /** Why an open request has no answer yet; `undefined` where no request is open, or nothing is wrong. */
   delay(): NodeError | undefined
   usage(): RemoteUsage
-  /** Ends open requests and writes what the cache still holds back. */
+  /** Ends open requests and writes what the cache has not written yet. */
   close(): Promise<void>
 }

@@ -19,7 +19,7 @@ export interface CallPlace {
   readonly cache: BlockCache
 }
 
-/** The methods that name what a call touches, found out with the first call. */
+/** The methods that list what a call touches. The first call finds out which of them the upstream serves. */
 export interface HintMethods {
   /** Those still to be tried, the cheaper first. */
   untried: ('eth_createAccessList' | 'debug_traceCall')[]
@@ -30,7 +30,7 @@ export function untriedHints(): HintMethods {
   return { untried: ['eth_createAccessList', 'debug_traceCall'] }
 }
 
-/** The call object; a price of gas is left out of hints, since it may make the call fail for want of balance. */
+/** The call object. Hints leave out the gas price, with which the call could fail for lack of balance. */
 function callObject({ from, to, gas, gasPrice, value, data }: RemoteCall, withPrice: boolean): object {
   return {
     ...(from !== undefined && { from }),
@@ -98,7 +98,7 @@ function fromPrestate(result: unknown, origin: string): StateItem[] {
   })
 }
 
-/** What a call touches after a block, as the first method has it that is served; nothing where there is none. */
+/** What a call touches after a block, by the first method that the upstream serves; nothing where it serves none. */
 export async function hintOf(call: RemoteCall, place: CallPlace, methods: HintMethods): Promise<StateItem[]> {
   const { block, parameter, asker, cache } = place
   if (asker.isOffline) return []

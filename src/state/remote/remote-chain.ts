@@ -91,7 +91,7 @@ async function transactionOf({ point, transaction }: FoundPoint, parts: BlockPar
   return { block, index }
 }
 
-/** Answers that were kept without the URL that they came from may be those of any upstream. */
+/** The older format does not name the upstream of its answers, so they may be those of any. */
 async function noteOldFormat(
   root: string,
   chainId: number,
@@ -100,7 +100,7 @@ async function noteOldFormat(
   const old = (await listCache(root, chainId)).filter(({ scope }) => scope === undefined)
   if (old.length === 0) return
   notice(
-    `The cache in ${root} has ${old.length} blocks of an older format, which does not tell who answered. They are not read; tandem fork clear removes them.`,
+    `The cache in ${root} has ${old.length} blocks of an older format, which does not name the upstream. They are not read; tandem fork clear removes them.`,
   )
 }
 
@@ -248,7 +248,7 @@ class OpenChain implements RemoteChain {
           : `is of chain id ${found.chainId}, not ${point.chainId}`
       throw new NodeError(
         'upstream',
-        `The upstream ${client.origin()} ${problem}, which this fork stands on. The former URL stays; fork anew with anvil_reset.`,
+        `The upstream ${client.origin()} ${problem}, which this fork stands on. The former URL stays; fork again with anvil_reset.`,
       )
     } catch (error) {
       client.setUrls(this.#urls)

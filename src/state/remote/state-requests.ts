@@ -104,7 +104,7 @@ function slotsRequest(
       return [...slots].flatMap(([address, own]) => {
         const values = words[address]
         if (values?.length !== own.length) {
-          throw wrongAnswer(origin, `${method} has not ${own.length} values of ${address}`)
+          throw wrongAnswer(origin, `${method} does not have ${own.length} values of ${address}`)
         }
         return own.map((slot, index): CacheRecord => {
           return { kind: 'cell', address, slot, value: values[index] as bigint, isProven: false }

@@ -1,4 +1,4 @@
-/** The forms of an upstream's answers. Members that are not needed may be anything; those that are needed are never guessed. */
+/** Schemas of an upstream's answers. Members that are not needed may be anything; needed ones have no default that is a guess. */
 import { z } from 'zod'
 import { fromHex, type Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
@@ -44,7 +44,7 @@ export const StorageValues = z.record(
   z.array(Word),
 )
 
-/** A signature; the REMASC transaction of older nodes has null in its place. */
+/** A signature value; older nodes answer null for the REMASC transaction. */
 const Signed = Quantity.nullish().transform((value) => value ?? 0n)
 
 /** A transaction of a block. */
@@ -151,7 +151,7 @@ export const WirePrestate = z.record(
 export function wrongAnswer(origin: string, what: string): NodeError {
   return new NodeError(
     'upstream',
-    `The upstream ${origin} gave a wrong answer: ${what}. Nothing of it was taken over; try again, or fork from another URL.`,
+    `The upstream ${origin} gave a wrong answer: ${what}. Nothing of it was used; try again, or fork from another URL.`,
   )
 }
 

@@ -102,7 +102,7 @@ describe('a run', () => {
     expect(log.length).toBeLessThanOrEqual(6)
   })
 
-  it('goes on by rounds where the upstream names nothing', async () => {
+  it('continues in rounds where the upstream gives no hints', async () => {
     const { state, log } = listState()
     const demand = new Demand()
     expect(
@@ -124,7 +124,7 @@ describe('a run', () => {
     await expect(demand.run(run)).rejects.toThrow('after 0')
   })
 
-  it('is given up when a fetch does not bring what was missing', async () => {
+  it('fails when a fetch does not bring what was missing', async () => {
     const { state } = listState()
     const demand = new Demand()
     const empty: RemoteState = { ...state, fetch: async () => {} }
@@ -277,7 +277,7 @@ describe('what was missed', () => {
     )
   })
 
-  it('by work that a run left behind is thrown', async () => {
+  it('by work that outlives its run is thrown', async () => {
     const { state } = listState()
     const demand = new Demand()
     const { passed, open } = gate()
@@ -314,7 +314,7 @@ describe('async contexts', () => {
     expect(used).not.toHaveBeenCalled()
   })
 
-  it('are given up when the last of them has ended', async () => {
+  it('are disabled when the last of them has ended', async () => {
     const used = vi.spyOn(AsyncLocalStorage.prototype, 'run')
     const disabled = vi.spyOn(AsyncLocalStorage.prototype, 'disable')
     onTestFinished(() => {

@@ -99,7 +99,7 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     expect(state.cell(STORE, 77n)).toBe(0n)
   })
 
-  it('takes no code over once its chain was reorganised', async () => {
+  it('takes no code once its chain was reorganised', async () => {
     const state = chain.stateAt(chain.point)
     proxy.push(
       changed((reply) =>
@@ -128,7 +128,7 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     expect(proxy.bodies.length).toBe(before)
   })
 
-  it('has no hints, and asks for none again', async () => {
+  it('has no hints, and is not asked for any again', async () => {
     const state = chain.stateAt(chain.point)
     expect(await state.hint({ to: STORE })).toEqual([])
     const before = proxy.bodies.length

@@ -166,7 +166,7 @@ describe('the chain', () => {
     expect(chain.head.block.transactions[0]?.isRemasc).toBe(true)
   })
 
-  it('goes on at another URL of the same chain, and stays where the chain is another', async () => {
+  it('continues at another URL of the same chain, and keeps its URL where the new one is of another chain', async () => {
     const chain = await fork()
     const other = await servedNode({ chainId: 77 })
     onTestFinished(() => other.close())
@@ -262,14 +262,14 @@ describe('the state', () => {
     const state = (await fork()).stateAt((await fork()).point)
     const items: StateItem[] = [{ kind: 'account', address: NOBODY }, ...slots(3)]
     proxy.push(fault)
-    await expect(state.fetch(items)).rejects.toThrow(/gave a wrong answer: .* Nothing of it was taken over/)
+    await expect(state.fetch(items)).rejects.toThrow(/gave a wrong answer: .* Nothing of it was used/)
     expect(state.account(NOBODY)).toBeUndefined()
     expect(state.cell(contract, 0n)).toBeUndefined()
     await state.fetch(items)
     expect(state.cell(contract, 0n)).toBe(1n)
   })
 
-  it('comes through resets, and refusals inside of batches', async () => {
+  it('survives resets, and refusals inside of batches', async () => {
     const clock = testClock()
     const chain = await fork({}, testDeps({ clock }))
     proxy.push(reset, tooManyInBatch([0, 2], { code: 429, message: 'slow down', data: { retry_after: 2 } }))

@@ -147,7 +147,9 @@ describe('the cache of a fork', () => {
     const state = offline.stateAt(offline.point)
     await state.fetch(items)
     await expect(state.fetch([{ kind: 'cell', address: contract, slot: 3n }])).rejects.toThrow(
-      new RegExp(`^Offline, and the cache has not slot 0x3 of ${contract} at block 3 .*tandem fork warm`),
+      new RegExp(
+        `^Offline, and the cache does not have slot 0x3 of ${contract} at block 3 .*tandem fork warm`,
+      ),
     )
     expect(await offline.isPointCanonical()).toBe(true)
     expect(proxy.bodies.length).toBe(before)
@@ -156,7 +158,7 @@ describe('the cache of a fork', () => {
   it('offline has to have one fork that fits, and no other', async () => {
     const cacheDir = temporaryFolder()
     await expect(fork({ cacheDir, isOffline: true })).rejects.toThrow(
-      /the cache has not a fork at block "latest"/,
+      /the cache does not have a fork at block "latest"/,
     )
     for (const number of [2, 3]) await (await fork({ cacheDir, block: { number } })).close()
     await expect(fork({ cacheDir, isOffline: true })).rejects.toThrow(
@@ -169,7 +171,7 @@ describe('the cache of a fork', () => {
   })
 })
 
-describe('a URL that is no node', () => {
+describe('a URL that is not a node', () => {
   it.each<[string, Fault, RegExp]>([
     ['a web page', answering('<!doctype html>'), /no JSON-RPC node/],
     [

@@ -58,12 +58,12 @@ async function verified(settings: Partial<RemoteSettings> = {}) {
 
 const ofNobody = (address: Hex = NOBODY): StateItem => ({ kind: 'account', address })
 const wrong = (what: string) =>
-  `The upstream ${nodeOf().proxy.url} gave a wrong answer: at block 3 ${what}. Nothing of it was taken over; try again, or fork from another URL.`
+  `The upstream ${nodeOf().proxy.url} gave a wrong answer: at block 3 ${what}. Nothing of it was used; try again, or fork from another URL.`
 const unprovenNotice = (why: string) =>
   `The state of the fork is not proven by the upstream ${nodeOf().proxy.url}: ${why}.`
 
 describe('the state of an upstream that serves proofs', () => {
-  it('is read out of them, in one request, without asking for it a second time', async () => {
+  it('is read out of the proofs, in one request and without asking for it again', async () => {
     const { state, deps, chain } = await verified()
     const { contract, slots, node, proxy } = nodeOf()
     const before = proxy.bodies.length
@@ -178,7 +178,7 @@ describe('the state of an upstream without proofs', () => {
     expect(deps.notices).toEqual([unprovenNotice(why.replace('ROOT', root))])
   })
 
-  it('is taken as it is where it stops to serve them, once asked for', async () => {
+  it('is taken without a proof where it stops serving them, after one request for them', async () => {
     const { state, deps, chain } = await verified()
     always(replying(unserved))
     const requests = chain.usage().requests
@@ -191,7 +191,7 @@ describe('the state of an upstream without proofs', () => {
     expect(deps.notices).toEqual([unprovenNotice('it serves no eth_getProof')])
   })
 
-  it('is taken as it is at a block that it does not prove, whatever it proves of others', async () => {
+  it('is taken without a proof at a block that it does not prove, even if it proves others', async () => {
     const { chain, state, deps } = await verified()
     const hash = await nodeOf().hashAt(2)
     always(lying({ eth_getProof: (result) => ({ ...result, accountProof: [] }) }))
@@ -206,7 +206,7 @@ describe('the state of an upstream without proofs', () => {
     expect(state.account(NOBODY)).toMatchObject({ isProven: true })
   })
 
-  it('is asked for again once it serves proofs, and what is proven is not', async () => {
+  it('is fetched again once it serves proofs, unless it is proven', async () => {
     const cacheDir = temporaryFolder()
     const run = async (settings: Partial<RemoteSettings> = {}) => {
       const { state, chain, deps } = await verified({ cacheDir, ...settings })

@@ -33,7 +33,7 @@ export interface Moved {
 function refused(path: string, why: string): NodeError {
   return new NodeError(
     'upstream',
-    `The file ${path} is not a fork cache of this program (${why}). Nothing of it was taken over.`,
+    `The file ${path} is not a fork cache of this program (${why}). Nothing was imported.`,
   )
 }
 
@@ -80,7 +80,7 @@ function blocksIn(path: string, bytes: Buffer): ArchivedBlock[] {
   if (bytes.subarray(0, OLD_MAGIC.length).toString('latin1') === OLD_MAGIC)
     throw refused(
       path,
-      'it is of an older format, which does not tell who answered; fetch it anew with tandem fork warm',
+      'it is of an older format, which does not name the upstream; fetch the state again with tandem fork warm',
     )
   if (bytes.subarray(0, MAGIC.length).toString('latin1') !== MAGIC)
     throw refused(path, 'it begins with something else')
@@ -104,7 +104,7 @@ function blocksIn(path: string, bytes: Buffer): ArchivedBlock[] {
   return found
 }
 
-/** Adds what is in an archive to the cache below `root`; `most` bytes at most are unpacked. Throws `upstream` for a file that is none. */
+/** Adds an archive to the cache below `root`; at most `most` bytes are unpacked. Throws `upstream` for a file that is not an archive. */
 export async function importCache(root: string, path: string, most: number, now: number): Promise<Moved> {
   let bytes: Buffer
   try {

@@ -16,7 +16,7 @@ export const FILE_SUFFIX = '.part'
 const ASIDE_SUFFIX = '.aside'
 
 const CHAIN_FOLDER = /^[1-9]\d{0,15}$/
-/** Without a scope: of an older format, which does not tell whose answers it has. */
+/** Without a scope: of an older format, which does not name the upstream. */
 const BLOCK_FOLDER = /^(\d{1,15})-(0x[0-9a-f]{64})(?:-([0-9a-f]{32}))?$/
 /** A file of records, written by the process of this id. */
 export const RECORD_FILE = /^(\d{1,10})-[0-9a-f]{12}\.part$/

@@ -110,7 +110,7 @@ describe('the cache', () => {
     )
   })
 
-  it('never has a wrong value out of damaged files', async () => {
+  it('never returns a wrong value from damaged files', async () => {
     const damage = fc.oneof(
       fc.record({ kind: fc.constant('flip' as const), at: fc.nat(), bit: fc.integer({ min: 0, max: 7 }) }),
       fc.record({ kind: fc.constant('cut' as const), at: fc.nat() }),
@@ -157,7 +157,7 @@ describe('the cache', () => {
     )
   })
 
-  it('puts what is proven in the place of what is not, and nothing in the place of that', async () => {
+  it('replaces an unproven record by a proven one, and a proven one by nothing', async () => {
     const root = temporaryFolder()
     const cell = (value: bigint, proven: boolean): CacheRecord => {
       return { kind: 'cell', address: toFixedHex(2n, 20), slot: 1n, value, isProven: proven }
@@ -192,7 +192,7 @@ describe('the cache', () => {
     expect(await load(root)).toEqual({ found: first.found, notices: [] })
   })
 
-  it('does not believe a file of another block', async () => {
+  it('does not read a file of another block', async () => {
     const root = temporaryFolder()
     await store(root, [[{ kind: 'cell', address: toFixedHex(1n, 20), slot: 1n, value: 1n, isProven: false }]])
     const [name = ''] = partsIn(folderOf(root))
@@ -204,7 +204,7 @@ describe('the cache', () => {
     expect(notices).toEqual([expect.stringMatching(/is foreign/)])
   })
 
-  it('has what several writers put at the same time', async () => {
+  it('has the records of several writers at the same time', async () => {
     const root = temporaryFolder()
     const cell = (slot: number): CacheRecord => ({
       kind: 'cell',
@@ -260,7 +260,7 @@ describe('the size', () => {
     expect((await listCache(root)).map(({ block }) => block.number)).toEqual([3])
   })
 
-  it('that one block needs and has not ends the writing, not the fork', async () => {
+  it('that is too small for one block ends the writing, not the fork', async () => {
     const root = temporaryFolder()
     const notices = await store(root, [[code(1)], [code(2)], [code(3)]], BLOCK, 2500)
     expect(notices).toEqual([expect.stringMatching(/not written any more: it would exceed 2500 bytes/)])
@@ -290,7 +290,7 @@ describe('an archive', () => {
     { kind: 'answer', key: 'eth_chainId []', value: '0x21' },
   ]
 
-  it('brings a cache to another machine', async () => {
+  it('carries a cache to another machine', async () => {
     const [root, other] = [temporaryFolder(), temporaryFolder()]
     await store(root, [records])
     const file = join(root, 'cache.gz')
@@ -301,7 +301,7 @@ describe('an archive', () => {
     expect(partsIn(folderOf(other))).toHaveLength(1)
   })
 
-  it('that is none, or damaged, changes nothing', async () => {
+  it('that is of another format, or damaged, changes nothing', async () => {
     const [root, other] = [temporaryFolder(), temporaryFolder()]
     await store(root, [records])
     const file = join(root, 'cache.gz')

@@ -58,7 +58,7 @@ describe('the scope of answers', () => {
     expect((await balanceOf({ ...lying, isOffline: true })).balance).toBe(7n)
   })
 
-  it('ends with the URL: what one that replaces it answers is not written', async () => {
+  it('ends with the URL: answers of a URL that replaces it are not written', async () => {
     const cacheDir = temporaryFolder()
     const deps = testDeps({ clock: testClock() })
     const chain = await nodeOf().fork({ cacheDir }, deps)
@@ -77,7 +77,7 @@ describe('the scope of answers', () => {
     expect((await balanceOf({ cacheDir })).balance).toBe(5n)
   })
 
-  it('that a folder of the older format does not have makes it unread, with a notice', async () => {
+  it('is missing from a folder of the older format, which is not read, with a notice', async () => {
     const cacheDir = temporaryFolder()
     await balanceOf({ cacheDir })
     const folder = join(cacheDir, '33')
@@ -87,12 +87,12 @@ describe('the scope of answers', () => {
     const deps = testDeps({ clock: testClock() })
     expect((await balanceOf({ cacheDir }, deps)).cacheHits).toBe(0)
     expect(deps.notices).toEqual([
-      `The cache in ${cacheDir} has 1 blocks of an older format, which does not tell who answered. They are not read; tandem fork clear removes them.`,
+      `The cache in ${cacheDir} has 1 blocks of an older format, which does not name the upstream. They are not read; tandem fork clear removes them.`,
     ])
     await expect(
       balanceOf({ cacheDir, urls: [other.url], headerOrigins: [], isOffline: true }),
     ).rejects.toThrow(
-      `Offline, and the cache has not a fork at block "latest" from ${other.url} in ${cacheDir}. `,
+      `Offline, and the cache does not have a fork at block "latest" from ${other.url} in ${cacheDir}. `,
     )
   })
 })
