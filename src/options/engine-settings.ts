@@ -65,7 +65,7 @@ export const ENGINE_SETTINGS = {
   }),
   memory: setting(yesOrNo, {
     flag: '--memory',
-    help: 'keep everything in memory; nothing is left after the end',
+    help: 'keep everything in memory; nothing is left after the node stops',
     fallback: undefined,
     fallbackText: 'false',
   }),
@@ -87,7 +87,7 @@ export const ENGINE_SETTINGS = {
   }),
   accounts: setting(whole(0, 10_000), {
     flag: '--accounts <count>',
-    help: 'how many local accounts the node holds keys of',
+    help: 'number of local accounts, whose keys the node holds',
     fallback: undefined,
     fallbackText: '10 on regtest and devnet, else 0',
   }),
@@ -116,7 +116,7 @@ export const ENGINE_SETTINGS = {
   }),
   wallet: setting(yesOrNo, {
     flag: '--no-wallet',
-    help: 'hold no keys: no local accounts, no signing',
+    help: 'hold no keys: no local accounts and no signing',
     fallback: true,
     rskjKeys: { 'wallet.enabled': same },
   }),
@@ -197,7 +197,7 @@ export const ENGINE_SETTINGS = {
   }),
   fsync: setting(yesOrNo, {
     flag: '--fsync',
-    help: 'wait for the disk itself at each block, against loss of power',
+    help: 'wait until each block is on the disk itself (fsync), against loss of power',
     fallback: false,
   }),
 }

@@ -67,7 +67,7 @@ export type ResolvedRpcHandlerOptions = Values<typeof RPC_HANDLER_SETTINGS>
 export type TerminalOptions = Values<typeof TERMINAL_SETTINGS>
 
 /**
- * Is this the hosted profile, which has no wallet? Throws `invalid-options` for options that need one
+ * Whether this is the hosted profile, which has no wallet. Throws `invalid-options` for options that need one
  * (docs/internals/rpc-reference.md#10-hosted-profile).
  */
 function hasNoWallet({ profile, preset }: Values<typeof NODE_SETTINGS>, given: NodeOptions): boolean {

@@ -30,7 +30,7 @@ export const RPC_SETTINGS = {
   }),
   dialect: setting(oneOf('rsk', 'hardhat', 'anvil'), {
     flag: '--dialect <name>',
-    help: 'whose error codes and messages clients get for failed code and refused transactions, whose defaults eth_sendTransaction has, whose struct logs debug_trace* answers without a tracer, what safe and finalized are, and how evm_increaseTime answers and the clock goes on after evm_revert',
+    help: 'whose error codes and messages clients get for failed code and refused transactions, whose defaults eth_sendTransaction has, whose struct logs debug_trace* answers without a tracer, what safe and finalized are, what evm_increaseTime returns, and how the clock continues after evm_revert',
     fallback: 'rsk',
   }),
   hideRemasc: setting(yesOrNo, {
@@ -40,12 +40,12 @@ export const RPC_SETTINGS = {
   }),
   singleUseSnapshots: setting(yesOrNo, {
     flag: '--single-use-snapshots',
-    help: 'evm_revert deletes the snapshot that it goes back to, unless that has a name or is kept, and ids are never given twice',
+    help: 'evm_revert deletes the snapshot that it reverts to, unless that has a name or is kept, and ids are never reused',
     fallback: false,
   }),
   minedReverts: setting(oneOf('error', 'hash'), {
     flag: '--mined-reverts <answer>',
-    help: 'answer to a transaction that is mined on the spot and fails: an error with the reason, or its hash',
+    help: 'answer to a transaction that is mined at once and fails: an error with the reason, or its hash',
     fallback: 'error',
   }),
   stateOverride: setting(yesOrNo, {
@@ -56,7 +56,7 @@ export const RPC_SETTINGS = {
   }),
   clientVersion: setting(text, {
     flag: '--client-version <text>',
-    help: 'what web3_clientVersion answers, for clients that look for a name in it',
+    help: 'what web3_clientVersion returns, for clients that look for a name in it',
     fallback: undefined,
     fallbackText: 'Tandem/<version>/<os>/<runtime>/EMULATOR',
   }),

@@ -15,7 +15,7 @@ export interface Health {
   /** Transactions of the pool that can be mined now, and those that wait for an earlier nonce. */
   readonly pending: number
   readonly queued: number
-  /** Of the data directory with all it holds; `undefined` in memory. */
+  /** Size of the data directory with all its contents; `undefined` in memory. */
   readonly databaseBytes: number | undefined
   /** Why no change is taken at present: the disk refuses writes. Absent in figures read from an engine alone. */
   readonly storageFailure?: string | undefined
@@ -23,7 +23,7 @@ export interface Health {
   readonly storageDamage?: readonly string[] | undefined
   /** The block that a fork starts from, and where it was found; absent in a node that forks no other chain. */
   readonly fork?: ForkOrigin
-  /** What was asked of the upstream; absent in a node that forks no other chain. */
+  /** The requests to the upstream; absent in a node that does not fork another chain. */
   readonly upstream?: RemoteUsage
   /** Absent in a node of its own. */
   readonly cluster?: ClusterHealth

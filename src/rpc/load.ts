@@ -11,7 +11,7 @@ export interface LoadFigures {
   /** Messages of all transports that are not yet answered. */
   readonly pending: number
   readonly heavyRunning: number
-  /** Those that wait for a place, or are paused. */
+  /** Heavy calls that wait for a place, or are paused. */
   readonly heavyWaiting: number
   readonly shed: number
 }
@@ -137,7 +137,7 @@ export class Load {
     }
     return {
       pause: () => {
-        // Work that a call left behind may still wait, and a call may wait for several things.
+        // Work of a call that was given up may still be waiting, and a call may wait for several things.
         if (state !== 'running' || !this.#mayWait(caller)) return () => {}
         state = 'paused'
         caller.paused++

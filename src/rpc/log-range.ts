@@ -1,5 +1,5 @@
 /**
- * From the filter object of a caller to a query: which heights it means, and the limits that hold
+ * Turns the filter object of a caller into a query: the heights that it covers, and the limits that apply
  * (docs/internals/rpc-reference.md#77-filters-and-logs).
  */
 import type { Queries } from '../engine/engine.ts'

@@ -5,9 +5,9 @@ export interface MethodNames {
   readonly name: string
   /** Other names under which it is found; the document and the sessions know it by `name` alone. */
   readonly aliases: readonly string[]
-  /** A key opens it only by its name: that of its namespace is not enough. */
+  /** A key permits it only by naming the method: naming its namespace is not enough. */
   readonly isGuarded?: boolean
-  /** Every key opens it, unless its list closes it or its namespace. */
+  /** Every key permits it, unless its list closes the method or its namespace. */
   readonly isForEveryKey?: boolean
 }
 
@@ -32,7 +32,7 @@ export type Answerer = 'each' | 'leader' | 'owner' | 'self' | 'holder'
 interface NamespaceRules {
   /** Its methods change the chain, its clock, its keys or its peers, or cost far more than a call: a key opens them only by naming them. */
   readonly guarded?: true
-  /** The cost of its methods is up to the caller, so only so many run at once. */
+  /** The caller determines the cost of its methods, so the number that runs at once is limited. */
   readonly heavy?: true
   /** Which node of a cluster answers; by what the method does unless given. */
   readonly answeredBy?: Answerer

@@ -65,7 +65,7 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly aliases?: readonly string[]
   /** One sentence, for the OpenRPC document and docs/methods/README.md. */
   readonly summary: string
-  /** Its cost is up to the caller, so only so many run at once: simulations, for example. As its namespace unless given. */
+  /** The caller determines its cost (simulations, for example), so the number that runs at once is limited. As its namespace unless given. */
   readonly heavy?: true
   /** It waits for requests to the upstream of a fork, which have limits of their own: the default time limit does not apply. */
   readonly waitsForUpstream?: true
@@ -79,7 +79,7 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly isForEveryKey?: true
   /** It is refused where the local wallet is disabled. */
   readonly needsWallet?: true
-  /** It notifies its caller later: a session that cannot be notified does not find it. */
+  /** It notifies its caller later: for a session that cannot be notified it does not exist. */
   readonly notifies?: true
   /** The hosted profile opens it (docs/internals/rpc-reference.md#10-hosted-profile). */
   readonly hosted?: true

@@ -1,4 +1,4 @@
-/** A result that is JSON text already, in pieces: what is too large to be built as objects first. */
+/** A result that is already JSON text, in pieces, because it is too large to be built as objects first. */
 import { constants } from 'node:buffer'
 import { inflateRawSync } from 'node:zlib'
 import { NodeError } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** What the methods have in common that sign with a key of this node. */
+/** The common part of the methods that sign with a key of this node. */
 import type { ChainConfig } from '../chain/config.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'

@@ -1,5 +1,5 @@
 /**
- * From the filter object of `trace_filter` to a query: heights, and the limits of the profile
+ * Turns the filter object of `trace_filter` into a query: heights, and the limits of the profile
  * (docs/internals/rpc-reference.md#710-trace).
  */
 import type { Queries } from '../engine/engine.ts'

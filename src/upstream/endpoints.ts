@@ -1,4 +1,4 @@
-/** The URLs of an upstream: which one to ask next, and how long one that failed is not asked. */
+/** The URLs of an upstream: which one to ask next, and for how long a failed one is skipped. */
 import type { RemoteDeps } from './environment.ts'
 import { originOf } from './sender.ts'
 
@@ -71,7 +71,7 @@ export class Endpoints {
     if (!endpoint.isPauseNamed) endpoint.notBefore = 0
   }
 
-  /** It is not asked for a time that doubles with each failure, half of it random, or for as long as it named. */
+  /** Skips the URL for a time that doubles with each failure, half of it random, or for as long as the server named. */
   failed(endpoint: Endpoint, { why, status, limit }: EndpointFailure): void {
     const asked = limit?.retryAfterMs
     endpoint.lastFailure = why

@@ -1,4 +1,4 @@
-/** How fast requests go out: so many calls a second and a day, and not before the time that a server asked for. */
+/** The pace of requests: limits of calls per second and per day. */
 
 import { NodeError } from '../errors.ts'
 import type { RemoteClock } from './environment.ts'

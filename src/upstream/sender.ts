@@ -1,10 +1,10 @@
-/** Messages to an upstream: where they go, and what comes back, by what to do about it. */
+/** Messages to an upstream: their targets, and the outcomes, by how the client must react. */
 import type { RemoteClock } from './environment.ts'
 
 /** Longest answer that is read, bytes: six times the limit of the reference node. */
 export const LONGEST_ANSWER = 64 * 1024 * 1024
 
-/** What a request came to; `status` is that of an answer that failed by it. */
+/** The outcome of a request; `status` is the HTTP status if that made it fail. */
 export type Outcome =
   /** The body is JSON. */
   | { readonly kind: 'answered'; readonly body: unknown; readonly retryAfterMs: number | undefined }

@@ -1,4 +1,4 @@
-/** What filters report: changes of the chain and new transactions, in order, while there are filters. */
+/** The events that filters report: changes of the chain and new transactions, in order, recorded while there are filters. */
 import type { Hex } from '../../encoding/hex.ts'
 import type { CurrentEngine } from '../../engine/engine-holder.ts'
 import type { ChainUpdate, PoolUpdate } from '../../engine/model.ts'
@@ -6,7 +6,7 @@ import { Backlog } from './backlog.ts'
 import { chainSteps, headAfter } from './chain-steps.ts'
 import type { BlockStep } from './log-poll.ts'
 
-/** Called after something was recorded, and after another chain was put in place. */
+/** Called after an event was recorded, and after the chain was replaced. */
 export interface FilterEventListeners {
   readonly recorded: () => void
   readonly replaced: () => void

@@ -18,7 +18,7 @@ import { Weights, weightOf } from './weight.ts'
 
 /** Entries of a filter on blocks or transactions that can be read again after a poll. */
 const KEPT_ENTRIES = 1000
-/** Most steps or transactions that are kept for the slowest filter; one further behind expires. */
+/** Maximum number of steps or transactions kept for the slowest filter; a filter further behind expires. */
 const MOST_WAITING = 262_144
 /** Least number of events between two searches for those that all filters have read. */
 const LEAST_HIGH_WATER = 1024
@@ -46,11 +46,11 @@ interface Filter {
   readonly owner: string
   /** When it was last polled, milliseconds. */
   used: number
-  /** What it counts for its owner now. */
+  /** Its current weight in its owner's limit. */
   weight: number
   /** Where in its backlog the next poll begins. */
   cursor: number
-  /** The head when it began, until the first change of the chain was received. */
+  /** The head when the filter was created, until the first change of the chain is received. */
   from?: Hex | undefined
   readonly of: LogSource | HashSource
 }
@@ -86,7 +86,7 @@ export class Filters {
   readonly #weights = new Weights<string>()
   /** When idle filters were searched for last. */
   #swept = 0
-  /** With so many events, those that all filters have read are dropped. */
+  /** The number of events at which those that all filters have read are dropped next. */
   #highWaterMark = LEAST_HIGH_WATER
 
   constructor(parts: Parts) {
@@ -105,7 +105,7 @@ export class Filters {
     const of: LogSource = { kind: 'logs', filter, waiting: [] }
     const { id, made } = this.#add(owner, of)
     try {
-      // One that begins at the head starts empty.
+      // A filter that starts at the head starts empty.
       const hasPast = filter.blockHash !== undefined || fixedHeight(filter.fromBlock) !== undefined
       if (hasPast) of.waiting = await this.#readPast(made, filter)
       this.#requireCapacity(made)
@@ -181,7 +181,7 @@ export class Filters {
     for (const backlog of [this.#events.steps, this.#events.transactions]) {
       backlog.dropBefore(Math.max(oldest.get(backlog) ?? backlog.end, backlog.end - MOST_WAITING))
     }
-    // The next time after as many events as there are filters to go through.
+    // Next after as many further events as there are filters, so that the search costs a constant time per event.
     this.#highWaterMark = 2 * this.#events.size + Math.max(LEAST_HIGH_WATER, this.#filters.size)
   }
 

@@ -36,10 +36,10 @@ interface Held {
 
 const hasLogs = ({ receipts }: ExecutedBlock): boolean => receipts.some(({ logs }) => logs.length > 0)
 
-/** All sockets of a key are one caller; without keys each socket is one. */
+/** The owner of the limits: all sockets of a key together, or each socket where no keys are in use. */
 const callerOf = (session: Session): string | Session => session.owner || session
 
-/** Simulations of the holder of one key are not for the others. */
+/** Simulations by the holder of a key are not shown to other callers. */
 const hasNoKey = ({ owner }: Session): boolean => owner === ''
 
 /** The subscriptions of a node. One ends with its session. While there are none, no event is subscribed. */
@@ -69,7 +69,7 @@ export class Subscriptions {
     this.#weights.add(callerOf(session), weight)
     this.#bySession.set(session, mine)
     this.#listen()
-    // A session that is closed already runs the listener at once: the subscription has to be registered before.
+    // A session that is already closed calls the listener at once, so the subscription must be registered first.
     if (known === undefined) session.onClose?.(() => this.#endAll(session))
     return id
   }
@@ -148,7 +148,7 @@ export class Subscriptions {
   }
 
   #onConsole({ texts, transaction }: ConsoleOutput): void {
-    // Those of a transaction come with the change of the chain.
+    // Console output of transactions is sent with the change of the chain.
     if (transaction !== undefined) return
     this.#groups.notify('console', new FeedEvent(() => toRpcConsole(null, { console: texts })), hasNoKey)
   }

@@ -1,7 +1,7 @@
-/** How much a filter or a subscription counts towards the limits of a caller: a large one as several. */
+/** The weight of a filter or subscription in the limits of a caller: a large one counts as several. */
 import type { LogCriteria } from '../../engine/queries/logs.ts'
 
-/** So many addresses and topics, or so many kept logs, count as one more filter. */
+/** This many addresses and topics, or kept logs, count as one more filter. */
 const ITEMS = 50
 const LOGS = 100
 
