@@ -71,7 +71,7 @@ export const ATTACKS: readonly Attack[] = [
     ),
   },
   {
-    name: 'arguments that nobody pays for',
+    name: 'large arguments of calls that have little gas',
     bodies: times(
       4,
       running(

@@ -48,12 +48,12 @@ async function measure(
   until: Promise<unknown>,
 ): Promise<{ readonly median: number; readonly worst: number }> {
   const socket = await rawSocket(port)
-  let goesOn = true
+  let isRunning = true
   const ended = until.finally(() => {
-    goesOn = false
+    isRunning = false
   })
   const waits: number[] = []
-  for (let id = 0; goesOn || waits.length < CALLS; id++) {
+  for (let id = 0; isRunning || waits.length < CALLS; id++) {
     const body = `{"jsonrpc":"2.0","id":${id},"method":"eth_blockNumber","params":[]}`
     const start = mainThreadTime()
     socket.send(
@@ -96,13 +96,13 @@ describe('a caller within its limits, and the node itself,', () => {
     }
   })
 
-  it('outlast hundreds of connections that only begin', async () => {
+  it('outlast hundreds of connections that never complete a request', async () => {
     const sockets = await openSlowly(port, 600)
     await expectService()
     for (const socket of sockets) socket.close()
   })
 
-  it('outlast connections that come and go', async () => {
+  it('outlast connections that are opened and closed at once', async () => {
     const comeAndGo = async () => {
       for (let i = 0; i < 150; i++) {
         const socket = await rawSocket(port)
@@ -130,7 +130,7 @@ describe('a caller within its limits, and the node itself,', () => {
     for (const socket of sockets) socket.close()
   })
 
-  it('find the node no larger than it may be, and as quick as before', async () => {
+  it('find the node within its memory bound, and as fast as before', async () => {
     expect((await memory()) - grownFrom).toBeLessThan(MOST_GROWTH)
     await expectService()
   })

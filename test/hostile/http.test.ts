@@ -72,7 +72,7 @@ describe('a body of two lengths', () => {
     ['chunks within something else', 'Transfer-Encoding: chunked, identity\r\n'],
     ['a chunk of a length beyond all numbers', 'Transfer-Encoding: chunked\r\n', `${'F'.repeat(20)}\r\n`],
     ['a chunk of a length that is none', 'Transfer-Encoding: chunked\r\n', '-1\r\n'],
-    ['a chunk that goes on', 'Transfer-Encoding: chunked\r\n', '1\r\nabc\r\n'],
+    ['a chunk longer than its size', 'Transfer-Encoding: chunked\r\n', '1\r\nabc\r\n'],
   ])('%s: one refusal, and what is behind it is no request', async (_, headers, body = '') => {
     const text = await connection(port(), post(headers, body), hidden)
     expect(statuses(text)).toEqual([400])
@@ -85,7 +85,7 @@ describe('a body of two lengths', () => {
     expect(text).toContain(ANSWER)
   })
 
-  it('that does not end is refused where the limit is, chunked or not', async () => {
+  it('that does not end is refused at the limit, chunked or not', async () => {
     const piece = chunk(' '.repeat(60_000))
     const chunked = await connection(port(), post('Transfer-Encoding: chunked\r\n', piece.repeat(20)))
     expect(statuses(chunked)).toEqual([413])
@@ -108,7 +108,7 @@ describe('a sender without end', () => {
     await stillAnswers()
   })
 
-  it('that drips header lines is hung up on all the same', async () => {
+  it('that sends header lines slowly is disconnected as well', async () => {
     const socket = await rawSocket(port())
     socket.send('POST / HTTP/1.1\r\n')
     const drip = setInterval(() => socket.send('X-A: b\r\n'), 20)
@@ -137,7 +137,7 @@ describe('a sender without end', () => {
 })
 
 describe('a reader without end', () => {
-  it('that takes nothing of a large answer is hung up on', async () => {
+  it('that reads nothing of a large answer is disconnected', async () => {
     const echo = await serveEcho({ maxBodyBytes: 50_000_000, transferTimeoutMs: 300 })
     const watch = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
     const isAlone = async () =>
@@ -164,7 +164,7 @@ describe('one connection', () => {
     expect([...text.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id))).toEqual(bodies.map((_, id) => id))
   })
 
-  it('that is closed in the middle of a call harms nobody', async () => {
+  it('that is closed in the middle of a call does not affect other connections', async () => {
     for (let i = 0; i < 50; i++) {
       const socket = await rawSocket(port())
       socket.send(post(`Content-Length: ${CALL.length}\r\n`))

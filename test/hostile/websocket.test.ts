@@ -48,9 +48,9 @@ describe('a frame that breaks the protocol', () => {
     ['of control in parts', [frame('', { opcode: PING, fin: false })], 1002],
     ['of control, too long', [frame('x'.repeat(126), { opcode: PING })], 1002],
     ['of closing with half a code', [frame(Buffer.of(3), { opcode: CLOSE })], 1002],
-    ['of closing with a code for nobody', [frame(Buffer.from([3, 0xed]), { opcode: CLOSE })], 1002],
+    ['of closing with a reserved code', [frame(Buffer.from([3, 0xed]), { opcode: CLOSE })], 1002],
     [
-      'of closing with words that are no UTF-8',
+      'of closing with a reason that is not UTF-8',
       [frame(Buffer.from([3, 0xe8, 0xff]), { opcode: CLOSE })],
       1007,
     ],
@@ -90,7 +90,7 @@ describe('a message in many frames', () => {
     socket.close()
   })
 
-  it('of more parts than anybody needs ends the connection', async () => {
+  it('of too many parts ends the connection', async () => {
     const parts = Buffer.concat(
       Array.from({ length: 20_000 }, (_, i) =>
         frame('x', { opcode: i === 0 ? TEXT : CONTINUATION, fin: false }),
@@ -130,7 +130,7 @@ async function noSockets(of: number): Promise<void> {
 }
 
 describe('a peer that does not read', () => {
-  it('what it asked for is hung up on', async () => {
+  it('its answers is disconnected', async () => {
     // No ping ends this connection: only the transfer timeout can.
     const served = await servedNode({}, { transferTimeoutMs: 200, pingIntervalMs: 600_000 })
     const { port } = served.server
@@ -146,7 +146,7 @@ describe('a peer that does not read', () => {
     await served.close()
   })
 
-  it('the pongs that it asks for gets no more of them than there is room for', async () => {
+  it('the pongs to its pings gets only as many as the buffers hold', async () => {
     const socket = await openFrames(port())
     socket.pause()
     const pings = Buffer.concat(Array.from({ length: 1000 }, () => frame('x'.repeat(125), { opcode: PING })))
@@ -159,7 +159,7 @@ describe('a peer that does not read', () => {
     socket.close()
   })
 
-  it('and answers no ping either is hung up on', async () => {
+  it('and answers no pings is disconnected', async () => {
     const impatient = await servedNode({}, { pingIntervalMs: 50 })
     const socket = await openFrames(impatient.server.port)
     expect(closeCode(await socket.ended())).toBeUndefined()

@@ -62,7 +62,9 @@ describe('the block', () => {
   })
 
   it.each(['pending', '0x', '1.5', '--1', `${HASH}00`])('%s is refused', (forkBlock) => {
-    expect(() => resolveNodeOptions({ fork: URL, forkBlock })).toThrow(/^Option "forkBlock" expects a height/)
+    expect(() => resolveNodeOptions({ fork: URL, forkBlock })).toThrow(
+      `Option "forkBlock" expects a height, a negative number of blocks below the tip, latest, earliest, safe, finalized, or a hash, not ${JSON.stringify(forkBlock)}.`,
+    )
   })
 })
 

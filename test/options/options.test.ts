@@ -99,16 +99,18 @@ describe('options', () => {
   })
 
   it.each(['0.0.0.0', '::', '192.168.0.7', 'node.example'])(
-    'say why %s is not listened on just so',
+    'refuse to listen on %s without keys, with the reason',
     (host) => {
-      expect(() => resolveServeOptions({ host })).toThrow(/"unsafeOpen" \(--unsafe-open\): anyone who/)
+      expect(() => resolveServeOptions({ host })).toThrow(
+        `Listening on ${host}, beyond this machine, without keys needs the option "unsafeOpen" (--unsafe-open): anyone who reaches the port could use the accounts, move the chain and read everything.`,
+      )
       expect(resolveServeOptions({ host, unsafeOpen: true }).host).toBe(host)
     },
   )
 
-  it('ask for keys where a hosted node is served', () => {
+  it('require keys, or unsafeOpen, to serve a hosted node', () => {
     expect(() => resolveServeOptions({}, { profile: 'hosted' })).toThrow(
-      'The hosted profile asks every caller for a key',
+      'The hosted profile asks every caller for a key: name a key file (--api-keys), or set --unsafe-open.',
     )
     expect(resolveServeOptions({ apiKeys: 'keys.json' }, { profile: 'hosted' }).apiKeys).toBe('keys.json')
     expect(resolveServeOptions({ unsafeOpen: true }, { profile: 'hosted' }).unsafeOpen).toBe(true)
@@ -116,35 +118,40 @@ describe('options', () => {
   })
 
   it.each([
-    [{ tlsCert: 'a.pem' }, 'Options "tlsCert" and "tlsKey" go together'],
+    [
+      { tlsCert: 'a.pem' },
+      'Options "tlsCert" and "tlsKey" go together: a certificate is of no use without its key.',
+    ],
     [{ metricsHost: '0.0.0.0' }, 'Option "metricsHost" has no effect without the option "metricsPort".'],
     [
       { trustedProxies: ['proxy.example'] },
       'Option "trustedProxies" expects IP addresses, or ranges such as',
     ],
     [{ maxSockets: 0 }, 'Option "maxSockets" expects'],
-  ])('of a server refuse %o', (options, message) => {
+  ])('of a server are refused: %o', (options, message) => {
     expect(() => resolveServeOptions(options)).toThrow(message)
   })
 
-  it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('listen on %s without further words', (host) => {
+  it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('listen on %s without keys', (host) => {
     expect(resolveServeOptions({ host }).host).toBe(host)
   })
 
-  it('listen beyond this machine when keys are asked for', () => {
+  it('listen beyond this machine when keys are required', () => {
     expect(resolveServeOptions({ host: '0.0.0.0', apiKeys: 'keys.json' }).host).toBe('0.0.0.0')
   })
 
-  it('count limits in Redis only where there are keys, and never show its password', () => {
+  it('refuse Redis without keys, and never show its password', () => {
     const redis = 'redis://:hunter2@127.0.0.1:6379'
-    expect(() => resolveServeOptions({ redis })).toThrow('there are none without the option "apiKeys"')
+    expect(() => resolveServeOptions({ redis })).toThrow(
+      'Option "redis" counts the limits of keys, and there are none without the option "apiKeys".',
+    )
     expect(() => resolveServeOptions({ redis: 'http://:hunter2@x', apiKeys: 'k' })).toThrow(
       /^Option "redis" expects a URL such as (?!.*hunter2)/,
     )
     expect(resolveServeOptions({ redis, apiKeys: 'k' }).redis).toBe(redis)
   })
 
-  it('never show a mnemonic that they refuse', () => {
+  it('never show a refused mnemonic', () => {
     expect(() => resolveNodeOptions({ mnemonic: 'zebra zebra' })).not.toThrow('zebra')
   })
 

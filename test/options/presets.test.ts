@@ -33,7 +33,7 @@ describe('presets', () => {
     expect(resolveNodeOptions({ hideRemasc: true, maxBatch: 300 }).maxBatch).toBe(300)
   })
 
-  it('give way to each setting that is given', () => {
+  it('are overridden by each setting that is given', () => {
     const options = resolveNodeOptions({
       preset: 'hardhat',
       maxBatch: 7,
@@ -55,9 +55,11 @@ describe('presets', () => {
     expect(() => resolveNodeOptions({ preset: 'anvil', chain: 'testnet' })).toThrow(
       'Options "chain" and "preset" contradict each other: preset is for a local chain (regtest), not testnet.',
     )
-    expect(() => resolveNodeOptions({ chainId: 31_337, chain: 'mainnet' })).toThrow('"chain" and "chainId"')
+    expect(() => resolveNodeOptions({ chainId: 31_337, chain: 'mainnet' })).toThrow(
+      'Options "chain" and "chainId" contradict each other: chainId is for a local chain (regtest), not mainnet.',
+    )
     expect(() => resolveNodeOptions({ preset: 'hardhat', profile: 'hosted' })).toThrow(
-      '"profile" and "preset"',
+      'Options "profile" and "preset" contradict each other: the hosted profile has none of the accounts of hardhat.',
     )
     expect(resolveNodeOptions({ preset: 'rsk', chain: 'testnet' }).chain).toBe('testnet')
   })

@@ -58,7 +58,7 @@ describe('the time of a method', () => {
     await node.close()
   })
 
-  it('stops the start when it is set for what does not exist', async () => {
+  it('prevents the start when it names an unknown method or namespace', async () => {
     await expect(createNode({ methodTimeouts: { eth_cal: 1 } })).rejects.toThrow(
       'Option "methodTimeouts" names eth_cal, which is neither a method nor a namespace.',
     )

@@ -44,7 +44,7 @@ describe('unreadable messages', () => {
     },
   )
 
-  it('refuses 1,200 levels of nesting and goes on', async () => {
+  it('refuses 1,200 levels of nesting and answers the next message', async () => {
     expect(await send('['.repeat(1200) + ']'.repeat(1200))).toEqual(refused(-32600, 'Invalid request'))
     expect(await send('['.repeat(2_000_000))).toEqual(refused(-32600, 'Invalid request'))
     expect(await call({})).toMatchObject({ result: '0x21' })

@@ -22,7 +22,7 @@ describe('the load', () => {
     const load = new Load(LIMITS)
     const greedy = [1, 2, 3, 4].map(() => load.takePlace(from('a')))
     expect(greedy.map(({ ready }) => ready !== undefined)).toEqual([false, false, true, true])
-    expect(() => load.takePlace(from('a'))).toThrow('busy')
+    expect(() => load.takePlace(from('a'))).toThrow('The node is busy, try again in 1 s')
     expect(load.takePlace(from('b')).ready).toBeUndefined()
     greedy[0]?.leave()
     await greedy[2]?.ready
@@ -33,7 +33,7 @@ describe('the load', () => {
     const load = new Load({ ...LIMITS, maxHeavy: 2, maxHeavyWaiting: 0 })
     const at = (remote: string) => load.takePlace({ label: 'http', owner: '', remote })
     at('10.0.0.1')
-    expect(() => at('10.0.0.1')).toThrow('busy')
+    expect(() => at('10.0.0.1')).toThrow('The node is busy, try again in 1 s')
     expect(at('10.0.0.2').ready).toBeUndefined()
     expect(load.isFull).toBe(true)
   })
@@ -57,7 +57,7 @@ describe('the load', () => {
     expect(load.figures).toMatchObject({ heavyRunning: 0, heavyWaiting: 0 })
   })
 
-  it('gives the place of a paused call to the next, and counts it again when it goes on', async () => {
+  it('gives the place of a paused call to the next, and counts it again when it resumes', async () => {
     const load = new Load(LIMITS)
     const [first, second, third] = [1, 2, 3].map(() => load.takePlace(from('a')))
     const goOn = first?.pause()
@@ -86,7 +86,7 @@ describe('the load', () => {
     pause()
     expect(load.figures).toMatchObject({ heavyRunning: 1, heavyWaiting: 2 })
     load.takePlace(from('a'))
-    expect(() => load.takePlace(from('a'))).toThrow('busy')
+    expect(() => load.takePlace(from('a'))).toThrow('The node is busy, try again in 1 s')
   })
 
   it('never gives more places than it has, and loses none, whatever comes and goes', async () => {

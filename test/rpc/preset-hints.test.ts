@@ -31,7 +31,7 @@ describe('a client that fails on the defaults', () => {
     ])
   })
 
-  it('is known by its User-Agent where the method is nobody’s in particular', () => {
+  it('is recognised by its User-Agent when the method is not of one client only', () => {
     const { hint, lines } = hintsOf('rsk')
     hint('eth_unheardOf', ABSENT, SESSION)
     expect(lines).toEqual([])

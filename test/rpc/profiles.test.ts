@@ -29,12 +29,12 @@ describe('the hosted profile', () => {
     await node.close()
   })
 
-  it('simulates calls to somebody only', async () => {
+  it('simulates no creations', async () => {
     const node = await createNode({ profile: 'hosted' })
     for (const method of ['eth_call', 'eth_estimateGas']) {
       await expect(node.request({ method, params: [{ data: '0x00' }] })).rejects.toMatchObject({
         code: -32602,
-        message: expect.stringContaining('transaction.to'),
+        message: 'Invalid transaction.to: expected an address; the hosted profile simulates calls only.',
       })
       await node.request({ method, params: [{ to: NOBODY }] })
     }

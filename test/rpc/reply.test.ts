@@ -71,8 +71,8 @@ describe('raw results', () => {
     expect(rawLength([answer(raw(10)), [answer(raw(20)), answer(3)], refusal(undefined)])).toBe(30)
   })
 
-  it('that are too much together give way to a refusal of their own', () => {
-    const error = { code: -32011, message: expect.stringContaining('7') }
+  it('that exceed the limit together are replaced by a refusal', () => {
+    const error = { code: -32011, message: 'Response size limit of 7 bytes exceeded' }
     expect(tooMuchRaw(answer(raw(10), 'b'), 7)).toEqual({ jsonrpc: '2.0', id: 'b', error })
     expect(tooMuchRaw([answer(raw(10))], 7)).toEqual({ jsonrpc: '2.0', id: null, error })
   })

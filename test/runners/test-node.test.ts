@@ -14,7 +14,9 @@ describe('the node of a file', () => {
   it('refuses a second test at the same time', async () => {
     const file = await open()
     await file.begin()
-    await expect(file.begin()).rejects.toThrow(/run at the same time/)
+    await expect(file.begin()).rejects.toThrow(
+      'Two tests of one file run at the same time on its one chain: run them one after another, or give each a node of its own (createNode).',
+    )
     await file.end()
     await file.begin()
   })
@@ -32,7 +34,9 @@ describe('the node of a file', () => {
     await call(file, 'evm_mine')
     await file.begin()
     await call(file, 'hardhat_reset')
-    await expect(file.end()).rejects.toThrow(/before its own beginning/)
+    await expect(file.end()).rejects.toThrow(
+      'The test took the chain to before its own beginning, so later tests miss what was set up: revert to snapshots of the test itself only.',
+    )
   })
 
   it.each([

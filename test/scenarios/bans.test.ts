@@ -59,7 +59,7 @@ describe('a banned address', () => {
 })
 
 describe('peer scoring', () => {
-  it('is noted of callers from elsewhere, and of nobody on this machine', async () => {
+  it('is counted for callers on other machines, and for none on this machine', async () => {
     const sent = { to: STRANGER, value: '0x1' }
     await served.post('nonsense', from(STRANGER))
     await served.post(ask('eth_nope'), from(STRANGER))

@@ -12,7 +12,7 @@ const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const MUTE = '0x000000000000000000636f6e736f6c652e6c6f68'
 const HELLO = new Interface(['function log(string)']).encodeFunctionData('log', ['hello'])
 
-/** Code that sends these bytes to an address by STATICCALL, and goes on with `then`. */
+/** Code that sends these bytes to an address by STATICCALL, and continues with `then`. */
 function sayer(address: string, payload: string, then: string): Uint8Array {
   const bytes = payload.slice(2)
   const words = bytes.match(/.{1,64}/g) ?? []

@@ -35,7 +35,7 @@ const error = async (method: string, ...params: unknown[]) => (await t.reply(met
 const send = (call: object) => t.call('eth_sendTransaction', { from: WHALE, to: BOB, value: '0x1', ...call })
 
 describe.each(['hardhat', 'anvil'] as const)('viem’s test client, mode %s', (mode) => {
-  it('edits, impersonates, mines, drops and begins anew', async () => {
+  it('edits state, impersonates, mines, drops transactions and resets', async () => {
     await serveNode({ forkRetries: 0 })
     const transport = http(t.url)
     const tester = createTestClient({ mode, chain, transport })
@@ -162,7 +162,7 @@ describe('Hardhat’s network helpers, call by call', () => {
     expect((await t.call('hardhat_metadata')).instanceId).not.toBe(before.instanceId)
   })
 
-  it('mines far apart on a clock that lasts, and goes on from there', async () => {
+  it('mines far apart on a lasting clock, and later blocks continue from that time', async () => {
     await serveNode({ lastingClock: true })
     await t.call('hardhat_mine', '0x3', '0xe10')
     expect(Number((await head()).timestamp)).toBe(NOW + 7200)
@@ -226,7 +226,7 @@ describe('impersonation', () => {
     expect(await t.call('eth_getBalance', WHALE)).toBe('0x63')
   })
 
-  it('makes blocks that nobody else would take: the bytes name another sender', async () => {
+  it('makes blocks that other nodes refuse: the bytes name another sender', async () => {
     await serveNode()
     await t.call('hardhat_setBalance', WHALE, '0x64')
     await t.call('hardhat_impersonateAccount', WHALE)
@@ -246,7 +246,7 @@ describe('impersonation', () => {
 })
 
 describe('mining by itself', () => {
-  it('goes on by timer when automining is switched off, in whatever order', async () => {
+  it('continues on the timer when automining is switched off, in either order', async () => {
     await serveNode()
     const hour = 3_600_000
     for (const [first, second] of [

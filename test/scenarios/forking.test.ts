@@ -74,7 +74,7 @@ async function anvil(args: readonly string[]): Promise<{ url: string; child: Chi
 }
 
 describeWith(ANVIL, 'a fork of Anvil', () => {
-  it('goes on from its state, with a notice that the rules are this chain’s', async () => {
+  it('continues from its state, with a notice that this chain’s rules apply', async () => {
     const { url } = await anvil([])
     const upstream = clientOf(url)
     const chain = await upstreamChain(upstream)
@@ -96,7 +96,7 @@ describeWith(ANVIL, 'a fork of Anvil', () => {
 })
 
 describeWith(ANVIL, 'Anvil as a fork of this node', () => {
-  it('goes on from its state', async () => {
+  it('continues from its state', async () => {
     const upstream = await servedNode({ preset: 'anvil' })
     open.push(upstream)
     const chain = await upstreamChain(upstream.node)
@@ -164,7 +164,7 @@ describe('a fork', () => {
     expect(await waiting).toBeInstanceOf(Error)
   })
 
-  it('keeps its blocks over a kill -9 during a fetch, and goes on from the same block', async () => {
+  it('keeps its blocks over a kill -9 during a fetch, and continues from the same block', async () => {
     const proxy = await proxyOf(upstream.url)
     const { accounts, token, list } = chain
     const dataDir = temporaryFolder()

@@ -117,7 +117,7 @@ async function expectWhole(dataDir: string, head: number): Promise<void> {
 
 describeWith(PRLIMIT, 'a node whose files may not grow', () => {
   it.each([[[]], [['--fsync']]])(
-    'refuses changes in a sentence, answers reads, and goes on by itself (%j)',
+    'refuses changes with a reason, answers reads, and resumes by itself (%j)',
     async (flags) => {
       const dataDir = join(temporaryFolder(), 'data')
       const node = await startCommand(['--data-dir', dataDir, ...flags])
@@ -137,7 +137,7 @@ describeWith(PRLIMIT, 'a node whose files may not grow', () => {
     60_000,
   )
 
-  it('goes on by itself where LevelDB alone was refused', async () => {
+  it('resumes by itself when only LevelDB could not write', async () => {
     const dataDir = join(temporaryFolder(), 'data')
     const node = await startCommand(['--data-dir', dataDir])
     // The write-ahead log begins a new file after four megabytes, LevelDB's log does not.
@@ -173,7 +173,7 @@ describe.skipIf(!mounts)(
       [['--fsync'], 0],
       [[], 400 << 10],
     ] as const)(
-      '%j, %d bytes left: refuses changes in a sentence, answers reads, and goes on by itself',
+      '%j, %d bytes left: refuses changes with a reason, answers reads, and resumes by itself',
       async (flags, left) => {
         const disk = smallDisk()
         const dataDir = join(disk, 'data')

@@ -37,7 +37,7 @@ async function contents(dataDir: string): Promise<Map<string, string>> {
 }
 
 describe('an import that is killed', () => {
-  it('leaves a chain without a fault, and the next import goes on to the reference node’s head', async () => {
+  it('leaves an intact chain, and the next import reaches the reference node’s head', async () => {
     const folder = temporaryFolder()
     const dataDir = join(folder, 'data')
     const blocks = referenceBlocks('bridge')

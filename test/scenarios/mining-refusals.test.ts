@@ -10,7 +10,7 @@ const IMPORTED_BEST = `0x${Buffer.from('IMPORTED_BEST').toString('hex')}`
 let t: ServedNode
 afterEach(() => t.close())
 
-/** A clock that stands still, so that work is made anew only when something moved. */
+/** A clock that stands still, so that new work is made only when the chain or the pool changed. */
 const now = () => 2_000_000_000
 
 const error = async (method: string, ...params: unknown[]) => (await t.reply(method, params)).error

@@ -15,7 +15,7 @@ const EXIST = `0x${Buffer.from('EXIST').toString('hex')}`
 let t: ServedNode
 afterEach(() => t.close())
 
-/** A clock that stands still, so that work is made anew only when something moved. */
+/** A clock that stands still, so that new work is made only when the chain or the pool changed. */
 const now = () => 2_000_000_000
 
 const error = async (method: string, ...params: unknown[]) => (await t.reply(method, params)).error
@@ -78,7 +78,7 @@ describe('work', () => {
     expect(blockHashForMergedMining).not.toBe(before.blockHashForMergedMining)
   })
 
-  it('is made anew after a minute, so that its timestamp stays near the clock', async () => {
+  it('is replaced after a minute, so that its timestamp stays near the clock', async () => {
     let time = 2_000_000_000
     t = await servedNode({ mining: 'manual', now: () => time })
     const [first] = await t.call('eth_getWork')

@@ -111,7 +111,7 @@ describe('web3.js', () => {
 })
 
 describe('a node', () => {
-  it('goes on while a passphrase is stretched', async () => {
+  it('answers other calls while a key is derived from a passphrase', async () => {
     const node = await createNode()
     try {
       let settled = false

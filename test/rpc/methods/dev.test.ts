@@ -234,7 +234,7 @@ describe('methods of development clients', () => {
     expect(outcome.error).toMatchObject({ code: -32601, message: expect.stringContaining(reason) })
   })
 
-  it('need no reason for a name that is nobody’s', async () => {
+  it('are refused without a reason when no client has a method of this name', async () => {
     expect((await run('setPrevRandao', '0x1')).outcome.error?.message).toBe('method not found')
     expect((await run('eth_setPrevRandao', '0x1')).outcome.error?.message).toBe('method not found')
   })

@@ -163,7 +163,7 @@ describe('a file without history', () => {
     expect(await ask(node, 'evm_revert', snapshot)).toBe(false)
     await ask(node, 'evm_mine')
     expect(await ask(node, 'eth_getTransactionReceipt', hash)).toMatchObject({ blockNumber: hex(HEIGHT + 1) })
-    // A second load begins anew only below the first block that follows.
+    // A second load restarts the chain only while no other block follows the first.
     await ask(node, 'evm_reset')
     await ask(node, 'anvil_loadState', anvilFile(7))
     expect(await ask(node, 'eth_blockNumber')).toBe('0x7')
@@ -201,7 +201,7 @@ describeWith(ANVIL, 'the head of a state file in Anvil', () => {
   const headOf = async (call: (method: string, params: readonly unknown[]) => Promise<unknown>) =>
     (await call('eth_getBlockByNumber', ['latest', false])) as Record<string, string>
 
-  it('comes here and goes on there', async () => {
+  it('is loaded from Anvil, and by Anvil', async () => {
     const anvil = await startAnvil(ANVIL.path)
     onTestFinished(() => anvil.close())
     await anvil.call('anvil_mine', ['0x7'])

@@ -160,7 +160,7 @@ describe('traced calls', () => {
     expect(await call('eth_getBalance', A, 'latest')).toBe(`0x${before.toString(16)}`)
   })
 
-  it('of a transaction that no block could hold are refused', async () => {
+  it('of a transaction that fits in no block are refused', async () => {
     const old = (await call('eth_signTransaction', {
       from: A,
       to: B,
@@ -191,7 +191,7 @@ describe('a storage range', () => {
   })
 
   it.each([1, 3])(
-    'is cut at a number of slots and goes on from the next, after %i transactions',
+    'stops at a number of slots and continues from the next key, after %i transactions',
     async (index) => {
       const hashes: string[] = []
       let start: Hex | null = '0x'

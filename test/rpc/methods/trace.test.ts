@@ -265,7 +265,8 @@ describe('trace_filter', () => {
       })
       await expect(ask({ fromBlock: '0x0' })).rejects.toMatchObject({
         code: -32005,
-        message: expect.stringContaining('at most 2000 blocks, and return at most 100 traces'),
+        message:
+          'query covers more than 2000 blocks: a query may cover at most 2000 blocks, and return at most 100 traces',
       })
       expect(await ask({ fromBlock: '0x2' })).toHaveLength(100)
       expect(await ask({ fromBlock: '0x2', after: 500 })).toHaveLength(100)

@@ -138,7 +138,7 @@ describe('a filter', () => {
     expect(brief(await changes(id))).toEqual([[2, 1, true]])
   })
 
-  it('that was given up is not found', async () => {
+  it('is not found after it was removed', async () => {
     const id = await call('eth_newBlockFilter')
     expect(await call('eth_uninstallFilter', id)).toBe(true)
     expect(await call('eth_uninstallFilter', id)).toBe(false)
@@ -156,7 +156,7 @@ describe('a filter', () => {
     await expect(changes(null as unknown as string)).rejects.toMatchObject({ code: -32602 })
   })
 
-  it('that nobody asks for five minutes is forgotten, and one that is asked lives on', async () => {
+  it('expires after five minutes without a poll, and not while it is polled', async () => {
     const idle = await call('eth_newBlockFilter')
     const used = await call('eth_newFilter', {})
     now += 200

@@ -253,7 +253,7 @@ describe('a session', () => {
     }
   })
 
-  it('ends its subscriptions when it leaves, and nobody else can end them', async () => {
+  it('ends its subscriptions when it disconnects, and no other session can end them', async () => {
     const [one, two] = [listening(), listening()]
     const id = await ask(one.session, 'eth_subscribe', 'newHeads')
     await ask(two.session, 'eth_subscribe', 'newHeads')
@@ -265,7 +265,7 @@ describe('a session', () => {
     expect(await ask(one.session, 'eth_unsubscribe', id)).toBe(false)
   })
 
-  it('shares its most subscriptions with all that hold its key, and with nobody else', async () => {
+  it('shares its limit of subscriptions with sessions of the same key, and with no others', async () => {
     const holding = (owner: string) => {
       const { session, leave } = listening()
       return { session: { ...session, owner }, leave }
@@ -283,7 +283,7 @@ describe('a session', () => {
     await expect(add(one)).rejects.toMatchObject({ kind: 'too-many' })
   })
 
-  it('that has left while its call was on the way keeps no subscription', async () => {
+  it('that disconnects during its call keeps no subscription', async () => {
     const { session, got } = listening()
     const gone: Session = { ...session, onClose: (listener) => listener() }
     const id = await ask(gone, 'eth_subscribe', 'newHeads')
@@ -304,7 +304,7 @@ describe('a session', () => {
     for (const [i, { event }] of one.got.entries()) expect(two.got[i]?.event).toBe(event)
   })
 
-  it('that fails does not keep the news from others', async () => {
+  it('that fails does not prevent notifications to others', async () => {
     const [bad, good] = [listening(), listening()]
     const failing: Session = {
       ...bad.session,
@@ -318,22 +318,25 @@ describe('a session', () => {
     expect(good.got).toHaveLength(1)
   })
 
-  it.each([-1, 1.5, '', null])('is asked for a proper id of the message, not %j', async (id) => {
-    const { session } = listening()
-    const { dispatcher } = chain.node
-    for (const method of ['eth_subscribe', 'eth_unsubscribe']) {
-      expect(
-        await dispatcher.dispatch({ jsonrpc: '2.0', id, method, params: ['newHeads'] }, session),
-      ).toEqual({
-        jsonrpc: '2.0',
-        id,
-        error: {
-          code: -32602,
-          message: `JSON-RPC message id should be a String or a positive integer, but was '${JSON.stringify(id)}'.`,
-        },
-      })
-    }
-    const answer = await dispatcher.dispatch({ jsonrpc: '2.0', id, method: 'eth_chainId' }, session)
-    expect(answer).toMatchObject({ result: '0x21' })
-  })
+  it.each([-1, 1.5, '', null])(
+    'must send a message id that is text or a positive integer, not %j',
+    async (id) => {
+      const { session } = listening()
+      const { dispatcher } = chain.node
+      for (const method of ['eth_subscribe', 'eth_unsubscribe']) {
+        expect(
+          await dispatcher.dispatch({ jsonrpc: '2.0', id, method, params: ['newHeads'] }, session),
+        ).toEqual({
+          jsonrpc: '2.0',
+          id,
+          error: {
+            code: -32602,
+            message: `JSON-RPC message id should be a String or a positive integer, but was '${JSON.stringify(id)}'.`,
+          },
+        })
+      }
+      const answer = await dispatcher.dispatch({ jsonrpc: '2.0', id, method: 'eth_chainId' }, session)
+      expect(answer).toMatchObject({ result: '0x21' })
+    },
+  )
 })
