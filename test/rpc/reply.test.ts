@@ -72,7 +72,7 @@ describe('raw results', () => {
   })
 
   it('that exceed the limit together are replaced by a refusal', () => {
-    const error = { code: -32011, message: 'Response size limit of 7 bytes exceeded' }
+    const error = { code: -32011, message: 'Trace answer limit of 7 bytes exceeded' }
     expect(tooMuchRaw(answer(raw(10), 'b'), 7)).toEqual({ jsonrpc: '2.0', id: 'b', error })
     expect(tooMuchRaw([answer(raw(10))], 7)).toEqual({ jsonrpc: '2.0', id: null, error })
   })
