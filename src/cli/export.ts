@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { decodeBlockHeader, encodeBlock } from '../chain/block.ts'
 import { CHAINS, type ChainConfig } from '../chain/config.ts'
 import { headerHash } from '../chain/header.ts'
-import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { fromHex, type Hex, toHex, toQuantity } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { replaceFile } from '../store/atomic-file.ts'
 import { BlockStore } from '../store/block-store.ts'
@@ -64,8 +64,7 @@ async function openUrl(url: string): Promise<BlockSource> {
   return {
     head,
     config,
-    block: async (height) =>
-      fromHex((await remote.call('debug_getRawBlock', [`0x${height.toString(16)}`], Text)) as Hex),
+    block: async (height) => fromHex(await remote.call('debug_getRawBlock', [toQuantity(height)], Text)),
     close: async () => {},
   }
 }

@@ -103,15 +103,15 @@ const WireAccount = z.object({
   balance: QuantityOfText.optional(),
   nonce: z.union([z.int().transform(BigInt), QuantityOfText]).optional(),
   code: Bytes.optional(),
-  storage: z.record(z.string(), QuantityOfText).default({}),
+  storage: z.record(HexText, QuantityOfText).default({}),
 })
 /** The changed parts of an account at one moment. */
 export type AccountState = z.output<typeof WireAccount>
 
 /** Accounts before and after, from the wire; only what changed. */
 export const WireStateDiff = z.object({
-  pre: z.record(z.string(), WireAccount),
-  post: z.record(z.string(), WireAccount),
+  pre: z.record(HexText, WireAccount),
+  post: z.record(HexText, WireAccount),
 })
 /** Accounts before and after by address. */
 export type StateDiff = z.output<typeof WireStateDiff>

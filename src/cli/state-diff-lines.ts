@@ -16,18 +16,24 @@ function change(name: string, before: string, after: string): string {
   return `  ${pc.dim(name)} ${pc.red(before)} → ${pc.green(after)}`
 }
 
+/** The keys that either has. */
+function keysOf(before: Readonly<Record<Hex, unknown>>, after: Readonly<Record<Hex, unknown>>): Hex[] {
+  // `Object.keys` takes the keys of a record for any text.
+  return Object.keys({ ...before, ...after }) as Hex[]
+}
+
 function slots(pre: AccountState, post: AccountState): string[] {
-  const all = new Set([...Object.keys(pre.storage), ...Object.keys(post.storage)])
-  return [...all].sort().map((slot) => {
-    const [before, after] = [pre.storage[slot] ?? 0n, post.storage[slot] ?? 0n]
-    return change(`slot 0x${BigInt(slot).toString(16)}`, word(before), word(after))
-  })
+  return keysOf(pre.storage, post.storage)
+    .sort()
+    .map((slot) => {
+      const [before, after] = [pre.storage[slot] ?? 0n, post.storage[slot] ?? 0n]
+      return change(`slot 0x${BigInt(slot).toString(16)}`, word(before), word(after))
+    })
 }
 
 /** Lines for each account that changed; `nameOf` gives what to call it. */
 export function stateDiffLines({ pre, post }: StateDiff, nameOf: (address: Hex) => string): string[] {
-  const addresses = [...new Set([...Object.keys(pre), ...Object.keys(post)])] as Hex[]
-  return addresses.flatMap((address) => {
+  return keysOf(pre, post).flatMap((address) => {
     const before = pre[address] ?? NOTHING
     const after = post[address]
     if (after === undefined) return [nameOf(address), `  ${pc.red('is gone')}`]
