@@ -84,7 +84,7 @@ async function importBlocks(
       if (signal.aborted) {
         throw new NodeError(
           'internal',
-          'Interrupted. Run the same command again: it goes on with the next block.',
+          'Interrupted. Run the same command again: it continues with the next block.',
         )
       }
       current = undefined

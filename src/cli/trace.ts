@@ -59,8 +59,8 @@ async function receiptOf(remote: Remote, hash: Hex): Promise<Receipt> {
   const receipt = await remote.call('eth_getTransactionReceipt', [hash], Receipt.nullable())
   if (receipt !== null) return receipt
   const pooled = await remote.call('eth_getTransactionByHash', [hash], z.unknown().nullable())
-  const problem = pooled === null ? 'knows no transaction' : 'has not mined yet the transaction'
-  throw new NodeError('internal', `The node at ${remote.shown} ${problem} ${hash}.`)
+  const problem = pooled === null ? `knows no transaction ${hash}` : `has not mined transaction ${hash} yet`
+  throw new NodeError('internal', `The node at ${remote.shown} ${problem}.`)
 }
 
 function addressesIn({ to, calls }: CallFrame): Hex[] {
