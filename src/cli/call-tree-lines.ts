@@ -125,63 +125,91 @@ function sizeOf(frame: CallFrame): { readonly calls: number; readonly events: nu
   return size
 }
 
+function selfDestructText({ from, to, value }: CallFrame): string {
+  return `${pc.yellow('selfdestruct')} ${from}, ${coins(value)} to ${to ?? 'nobody'}`
+}
+
+/** Where a line hangs: behind the lines of the frames around it, and as the last one of its frame or not. */
+interface Place {
+  readonly lead: string
+  readonly isLast: boolean
+}
+
+/** Makes the lines of one tree. */
+class TreeLines {
+  readonly #context: TreeContext
+  readonly #indent: string
+  readonly #maxLines: number
+  readonly #lines: string[] = []
+  /** What is only counted. */
+  readonly #left = { calls: 0, events: 0 }
+
+  constructor(root: CallFrame, context: TreeContext, indent: string) {
+    this.#context = context
+    this.#indent = indent
+    this.#maxLines = context.maxLines ?? Number.POSITIVE_INFINITY
+    this.#write(root, undefined)
+  }
+
+  /** All lines, with the counts of what is left out. */
+  all(): string[] {
+    const { calls, events } = this.#left
+    const more = [
+      ...(calls > 0 ? [plural(calls, 'more call')] : []),
+      ...(events > 0 ? [plural(events, 'more event')] : []),
+    ]
+    return more.length === 0
+      ? this.#lines
+      : [...this.#lines, `${this.#indent}${pc.dim(`… and ${more.join(', ')}`)}`]
+  }
+
+  get #isFull(): boolean {
+    return this.#lines.length >= this.#maxLines
+  }
+
+  /** `place` is undefined for the root. */
+  #add(text: string, place: Place | undefined): void {
+    const branch = place && `${pc.dim(`${place.lead}${place.isLast ? '└─' : '├─'}`)} `
+    this.#lines.push(`${this.#indent}${branch ?? ''}${text}`)
+  }
+
+  #consoleLine(frame: CallFrame): string | undefined {
+    const { codec } = this.#context
+    if (frame.to !== CONSOLE_ADDRESS || codec === undefined) return undefined
+    return `${pc.magenta('console.log')} ${plain(consoleText(frame.input, codec))}`
+  }
+
+  #write(frame: CallFrame, place: Place | undefined): void {
+    if (this.#isFull) {
+      const { calls, events } = sizeOf(frame)
+      this.#left.calls += calls
+      this.#left.events += events
+      return
+    }
+    const text = frame.kind === 'selfdestruct' ? selfDestructText(frame) : this.#consoleLine(frame)
+    if (text === undefined) this.#writeCall(frame, place)
+    else this.#add(text, place)
+  }
+
+  #writeCall(frame: CallFrame, place: Place | undefined): void {
+    const isCreation = frame.kind === 'create' || frame.kind === 'create2'
+    const call =
+      isCreation || frame.isPrecompile ? undefined : this.#context.names.call(frame.input, frame.to)
+    this.#add(`${pc.dim(`[${frame.gasUsed}]`)} ${callText(frame, call, this.#context)}`, place)
+    const lead = place === undefined ? '' : `${place.lead}${place.isLast ? '   ' : '│  '}`
+    const entries = [...inside(frame)]
+    const end = endText(frame, call, this.#context)
+    for (const [index, entry] of entries.entries()) {
+      const inner = { lead, isLast: end === undefined && index === entries.length - 1 }
+      if (!('log' in entry)) this.#write(entry, inner)
+      else if (this.#isFull) this.#left.events++
+      else this.#add(logText(entry.log, this.#context, entry.index !== undefined), inner)
+    }
+    if (end !== undefined) this.#add(end, { lead, isLast: true })
+  }
+}
+
 /** The lines of a tree, without control characters of names and texts in it. */
 export function callTreeLines(root: CallFrame, context: TreeContext, indent = ''): string[] {
-  const { maxLines = Number.POSITIVE_INFINITY } = context
-  const lines: string[] = []
-  const left = { calls: 0, events: 0 }
-  const isFull = () => lines.length >= maxLines
-
-  function branch(text: string, lead: string, isLast: boolean): void {
-    lines.push(`${indent}${pc.dim(`${lead}${isLast ? '└─' : '├─'}`)} ${text}`)
-  }
-
-  function consoleLine(frame: CallFrame): string | undefined {
-    if (frame.to !== CONSOLE_ADDRESS || context.codec === undefined) return undefined
-    return `${pc.magenta('console.log')} ${plain(consoleText(frame.input, context.codec))}`
-  }
-
-  function write(frame: CallFrame, lead: string, isLast: boolean): void {
-    if (isFull()) {
-      const { calls, events } = sizeOf(frame)
-      left.calls += calls
-      left.events += events
-      return
-    }
-    const isRoot = frame === root
-    const head = (text: string) => (isRoot ? lines.push(`${indent}${text}`) : branch(text, lead, isLast))
-    if (frame.kind === 'selfdestruct') {
-      const beneficiary = frame.to ?? 'nobody'
-      head(`${pc.yellow('selfdestruct')} ${frame.from}, ${coins(frame.value)} to ${beneficiary}`)
-      return
-    }
-    const text = consoleLine(frame)
-    if (text !== undefined) {
-      head(text)
-      return
-    }
-    const call =
-      frame.kind === 'create' || frame.kind === 'create2' || frame.isPrecompile
-        ? undefined
-        : context.names.call(frame.input, frame.to)
-    head(`${pc.dim(`[${frame.gasUsed}]`)} ${callText(frame, call, context)}`)
-    const inner = isRoot ? '' : `${lead}${isLast ? '   ' : '│  '}`
-    const entries = [...inside(frame)]
-    const end = endText(frame, call, context)
-    for (const [index, entry] of entries.entries()) {
-      const last = end === undefined && index === entries.length - 1
-      if (!('log' in entry)) write(entry, inner, last)
-      else if (isFull()) left.events++
-      else branch(logText(entry.log, context, entry.index !== undefined), inner, last)
-    }
-    if (end !== undefined) branch(end, inner, true)
-  }
-
-  write(root, '', true)
-  const more = [
-    ...(left.calls > 0 ? [plural(left.calls, 'more call')] : []),
-    ...(left.events > 0 ? [plural(left.events, 'more event')] : []),
-  ]
-  if (more.length > 0) lines.push(`${indent}${pc.dim(`… and ${more.join(', ')}`)}`)
-  return lines
+  return new TreeLines(root, context, indent).all()
 }

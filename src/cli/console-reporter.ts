@@ -5,7 +5,7 @@ import type { ExecutedBlock } from '../chain/block.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { contractAddress } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { TransactionNotes } from '../engine/model.ts'
+import type { ChainUpdate, TransactionNotes } from '../engine/model.ts'
 import { NodeError } from '../errors.ts'
 import type { TerminalOptions } from '../options/options.ts'
 import type { FailureTrees } from './failure-trees.ts'
@@ -61,6 +61,25 @@ const COLOURS: Readonly<Record<Level, (text: string) => string>> = {
   error: pc.red,
 }
 
+/** Prints a block that was added to the chain, and its transactions with their console texts and call trees. */
+function printBlock(
+  executed: ExecutedBlock,
+  notes: ChainUpdate['notes'],
+  output: OrderedWriter,
+  trees: FailureTrees | undefined,
+): void {
+  output.write(describeBlock(executed))
+  for (const [i, { isRemasc, hash }] of executed.block.transactions.entries()) {
+    if (isRemasc) continue
+    const { failure, console = [] } = notes?.get(hash) ?? {}
+    output.write(describeTransaction(executed, i, failure))
+    for (const text of console) for (const line of consoleLines(text, '    ')) output.write(line)
+    const failed = executed.receipts[i]?.succeeded === false
+    const tree = failed ? trees?.ofTransaction(executed, i) : undefined
+    if (tree !== undefined) output.later(tree)
+  }
+}
+
 /**
  * Makes the reporter for people, with call trees of failures where `trees` are given. Warnings and errors go to `errors`,
  * the rest to `output`.
@@ -101,18 +120,7 @@ export function createConsoleReporter(
     chain({ removed, added, notes }) {
       if (!hasActivity) return
       for (const { hash, block } of removed) output.write(removedLine(hash, block.header.number))
-      for (const executed of added) {
-        output.write(describeBlock(executed))
-        executed.block.transactions.forEach(({ isRemasc, hash }, i) => {
-          if (isRemasc) return
-          const { failure, console = [] } = notes?.get(hash) ?? {}
-          output.write(describeTransaction(executed, i, failure))
-          for (const text of console) for (const line of consoleLines(text, '    ')) output.write(line)
-          const failed = executed.receipts[i]?.succeeded === false
-          const tree = failed ? trees?.ofTransaction(executed, i) : undefined
-          if (tree !== undefined) output.later(tree)
-        })
-      }
+      for (const executed of added) printBlock(executed, notes, output, trees)
     },
     console({ texts, transaction }) {
       // The texts of a transaction are printed below its line, where it has one.

@@ -132,81 +132,93 @@ async function warm(
   }
 }
 
-/** Fills in the command with those below it. Their actions throw `NodeError`. */
-export function fillForkCommand(fork: Command, writers: Writers): void {
-  const { output } = writers
-  fork.allowExcessArguments().action(() => {
-    throw refused('Name a command: tandem fork warm, list, export, import, import-state or clear.')
-  })
-
-  const warming = fork
+function addWarm(fork: Command, writers: Writers): void {
+  const command = fork
     .command('warm')
     .description('fetch a fork point and what is named, so that a later start finds it in the cache')
     .argument('[items...]', 'address, address:slot, hash of a transaction, height of a block')
     .option('--list <file>', 'file with further items, separated by white space; # begins a comment')
-  addSettingFlags(warming, [...FETCHING, ...ACCOUNTS])
-  warming.action(async (words: readonly string[], { list }: { readonly list?: string }) => {
-    const options = optionsOf(warming)
+  addSettingFlags(command, [...FETCHING, ...ACCOUNTS])
+  command.action(async (words: readonly string[], { list }: { readonly list?: string }) => {
+    const options = optionsOf(command)
     const settings = remoteSettingsOf(options, process.env)
     if (settings === undefined) throw refused('Name the node to fetch from: --fork <url>.')
     const { wallet: enabled, chain, accounts: count, mnemonic, derivationPath } = options
     const { toFund } = await createAccounts({ enabled, chain, count, mnemonic, derivationPath })
     await warm(settings, toFund, itemsOf(words, list), writers)
   })
+}
 
-  const listing = fork.command('list').description('list the blocks of the cache, the one used last first')
-  addSettingFlags(listing, KEEPING)
-  listing.allowExcessArguments(false).action(async () => {
-    const { root, chainId } = placeOf(listing)
+function addList(fork: Command, { output }: Writers): void {
+  const command = fork.command('list').description('list the blocks of the cache, the one used last first')
+  addSettingFlags(command, KEEPING)
+  command.allowExcessArguments(false).action(async () => {
+    const { root, chainId } = placeOf(command)
     for (const { chainId: chain, block, scope, bytes } of await listCache(root, chainId)) {
       const format = scope === undefined ? ', of an older format, not read' : ''
       output.write(`${chain}  ${block.number}  ${block.hash}  ${bytes} bytes${format}`)
     }
   })
+}
 
-  const exporting = fork
+function addExport(fork: Command, { output }: Writers): void {
+  const command = fork
     .command('export')
     .description('write the cache to a file, such as an artifact of a CI run')
     .argument('<file>', 'file to write')
-  addSettingFlags(exporting, KEEPING)
-  exporting.action(async (file: string) => {
-    const { root, chainId } = placeOf(exporting)
+  addSettingFlags(command, KEEPING)
+  command.action(async (file: string) => {
+    const { root, chainId } = placeOf(command)
     const { blocks, records } = await exportCache(root, file, chainId)
     output.write(`Exported ${records} answers about ${blocks} blocks to ${file}.`)
   })
+}
 
-  const importing = fork
+function addImport(fork: Command, { output }: Writers): void {
+  const command = fork
     .command('import')
     .description('add such a file to the cache')
     .argument('<file>', 'file to read')
-  addSettingFlags(importing, KEEPING)
-  importing.action(async (file: string) => {
-    const { root, bytes } = placeOf(importing)
+  addSettingFlags(command, KEEPING)
+  command.action(async (file: string) => {
+    const { root, bytes } = placeOf(command)
     const { blocks, records } = await importCache(root, file, bytes, Date.now())
     output.write(`Imported ${records} new answers about ${blocks} blocks into ${root}.`)
   })
+}
 
-  const stating = fork
+function addImportState(fork: Command, writers: Writers): void {
+  const command = fork
     .command('import-state')
     .description(
       'make a data directory of a fork whose whole state is in a file, as ExportState of RSKj writes it',
     )
     .argument('<file>', 'file to read; compressed where it ends in .gz')
-  addSettingFlags(stating, [...FETCHING, 'dataDir'])
-  stating.action(async (file: string) => {
-    const options = optionsOf(stating)
+  addSettingFlags(command, [...FETCHING, 'dataDir'])
+  command.action(async (file: string) => {
+    const options = optionsOf(command)
     const settings = remoteSettingsOf(options, process.env)
     if (settings === undefined) throw refused('Name the node that has the block: --fork <url>@<block>.')
     const { dataDir } = options
     if (dataDir === undefined) throw refused('Name the directory of the fork: --data-dir <dir>.')
     await importStateFile(settings, dataDir, file, writers)
   })
+}
 
-  const clearing = fork.command('clear').description('remove the cache, or that of --fork-chain-id alone')
-  addSettingFlags(clearing, KEEPING)
-  clearing.allowExcessArguments(false).action(async () => {
-    const { root, chainId } = placeOf(clearing)
+function addClear(fork: Command, { output }: Writers): void {
+  const command = fork.command('clear').description('remove the cache, or that of --fork-chain-id alone')
+  addSettingFlags(command, KEEPING)
+  command.allowExcessArguments(false).action(async () => {
+    const { root, chainId } = placeOf(command)
     const { blocks, bytes } = await clearCache(root, chainId)
     output.write(`Removed ${blocks} blocks, ${bytes} bytes, from ${root}.`)
   })
+}
+
+/** Fills in the command with those below it. Their actions throw `NodeError`. */
+export function fillForkCommand(fork: Command, writers: Writers): void {
+  fork.allowExcessArguments().action(() => {
+    throw refused('Name a command: tandem fork warm, list, export, import, import-state or clear.')
+  })
+  for (const add of [addWarm, addList, addExport, addImport, addImportState, addClear]) add(fork, writers)
 }

@@ -1,7 +1,8 @@
 /** Output for programs: one JSON object per line, written by pino. */
-import { pino } from 'pino'
-import type { Logger } from '../logger.ts'
-import type { TerminalOptions } from '../options/options.ts'
+import { type Logger as Log, pino } from 'pino'
+import type { ExecutedBlock } from '../chain/block.ts'
+import type { ChainUpdate } from '../engine/model.ts'
+import type { OnCall, TerminalOptions } from '../options/options.ts'
 import { toErrorObject } from '../rpc/error-codes.ts'
 import type { LineWriter } from './line-writer.ts'
 import { printsActivity, type Reporter } from './reporter.ts'
@@ -19,6 +20,38 @@ function fieldsOf(fields: Readonly<Record<string, unknown>>): Record<string, unk
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, serialisable(value)]))
 }
 
+/** The members of an answered call. */
+function callFields(...[method, milliseconds, error, caller]: Parameters<OnCall>): object {
+  const { owner, remote, requestId } = caller
+  const outcome = error === undefined ? undefined : toErrorObject(error)
+  return {
+    // Callers may send anything as a method name.
+    method: method.slice(0, LONGEST_NAME),
+    ms: Math.round(milliseconds * 1000) / 1000,
+    ...(outcome !== undefined && { code: outcome.code, error: outcome.message }),
+    ...(requestId !== undefined && { request: requestId }),
+    ...(remote !== undefined && { remote }),
+    ...(owner !== '' && { key: owner }),
+  }
+}
+
+/** Writes a block that was added to the chain, and its transactions without REMASC's. */
+function logBlock(log: Log, { hash, block, receipts }: ExecutedBlock, notes: ChainUpdate['notes']): void {
+  const { number, gasUsed } = block.header
+  const mined = block.transactions.filter(({ isRemasc }) => !isRemasc)
+  log.info({ hash, number, gasUsed: String(gasUsed), transactions: mined.length }, 'block')
+  mined.forEach(({ hash, from, to, value }, i) => {
+    const receipt = receipts[i]
+    const failure = notes?.get(hash)?.failure
+    const outcome = {
+      gasUsed: String(receipt?.gasUsed),
+      succeeded: receipt?.succeeded,
+      ...(failure && { failure: failure.reason }),
+    }
+    log.info({ hash, from, to, value: String(value), ...outcome }, 'transaction')
+  })
+}
+
 /** Makes the reporter for programs; everything goes to one writer. */
 export function createJsonReporter(options: TerminalOptions, output: LineWriter): Reporter {
   const log = pino(
@@ -30,54 +63,23 @@ export function createJsonReporter(options: TerminalOptions, output: LineWriter)
     },
     { write: (line) => output.write(line.trimEnd()) },
   )
-  const logger: Logger = {
-    debug: (message, fields = {}) => log.debug(fieldsOf(fields), message),
-    info: (message, fields = {}) => log.info(fieldsOf(fields), message),
-    warn: (message, fields = {}) => log.warn(fieldsOf(fields), message),
-    error: (message, fields = {}) => log.error(fieldsOf(fields), message),
-  }
   const hasActivity = printsActivity(options)
-
   return {
-    logger,
-    call(method, milliseconds, error, { owner, remote, requestId }) {
-      if (!hasActivity) return
-      const ms = Math.round(milliseconds * 1000) / 1000
-      const outcome = error === undefined ? undefined : toErrorObject(error)
-      log.info(
-        {
-          // Callers may send anything as a method name.
-          method: method.slice(0, LONGEST_NAME),
-          ms,
-          ...(outcome !== undefined && { code: outcome.code, error: outcome.message }),
-          ...(requestId !== undefined && { request: requestId }),
-          ...(remote !== undefined && { remote }),
-          ...(owner !== '' && { key: owner }),
-        },
-        'call',
-      )
+    logger: {
+      debug: (message, fields = {}) => log.debug(fieldsOf(fields), message),
+      info: (message, fields = {}) => log.info(fieldsOf(fields), message),
+      warn: (message, fields = {}) => log.warn(fieldsOf(fields), message),
+      error: (message, fields = {}) => log.error(fieldsOf(fields), message),
+    },
+    call(...answered) {
+      if (hasActivity) log.info(callFields(...answered), 'call')
     },
     chain({ removed, added, notes }) {
       if (!hasActivity) return
       for (const { hash, block } of removed) {
         log.info({ hash, number: block.header.number }, 'block left the chain')
       }
-      for (const { hash, block, receipts } of added) {
-        const { number, gasUsed } = block.header
-        const mined = block.transactions.filter(({ isRemasc }) => !isRemasc)
-        log.info({ hash, number, gasUsed: String(gasUsed), transactions: mined.length }, 'block')
-        mined.forEach((transaction, i) => {
-          const { from, to, value } = transaction
-          const receipt = receipts[i]
-          const failure = notes?.get(transaction.hash)?.failure
-          const outcome = {
-            gasUsed: String(receipt?.gasUsed),
-            succeeded: receipt?.succeeded,
-            ...(failure && { failure: failure.reason }),
-          }
-          log.info({ hash: transaction.hash, from, to, value: String(value), ...outcome }, 'transaction')
-        })
-      }
+      for (const executed of added) logBlock(log, executed, notes)
     },
     console({ texts, transaction }) {
       for (const text of texts) log.info({ ...(transaction && { transaction }), text }, 'console.log')

@@ -97,13 +97,9 @@ function listed({ hash: _, previous, ...record }: KeyRecord): object {
   return previous === undefined ? record : { ...record, previousUntil: previous.until }
 }
 
-/** Fills in the command with those below it. Their actions throw `invalid-options`. */
-export function fillKeysCommand(keys: Command, writers: Writers): void {
-  const FILE = ['--api-keys <file>', 'JSON file that holds the keys [TANDEM_API_KEYS]'] as const
-  keys.allowExcessArguments().action(() => {
-    throw refused('Name a command: tandem keys create, list, rotate or revoke.')
-  })
+const FILE = ['--api-keys <file>', 'JSON file that holds the keys [TANDEM_API_KEYS]'] as const
 
+function addCreate(keys: Command, writers: Writers): void {
   keys
     .command('create')
     .description('make a key, print it this once, and keep its hash')
@@ -130,7 +126,9 @@ export function fillKeysCommand(keys: Command, writers: Writers): void {
       await changeKeys(file, (known) => addKey(known, record, key, new Date()))
       show(key, `This is the key "${name}"; it is shown this once, and ${file} holds only its hash.`, writers)
     })
+}
 
+function addList(keys: Command, { output }: Writers): void {
   keys
     .command('list')
     .description('show the keys of a file, without the keys themselves')
@@ -140,9 +138,11 @@ export function fillKeysCommand(keys: Command, writers: Writers): void {
     .action((options: FileOption & { json?: true }) => {
       const known = readKeys(fileOf(options))
       const lines = options.json ? [JSON.stringify(known.map(listed))] : listLines(known)
-      for (const line of lines) writers.output.write(line)
+      for (const line of lines) output.write(line)
     })
+}
 
+function addRotate(keys: Command, writers: Writers): void {
   keys
     .command('rotate')
     .description('replace a key by a new one, which is printed this once')
@@ -158,7 +158,9 @@ export function fillKeysCommand(keys: Command, writers: Writers): void {
       const old = grace === 0 ? 'the old one is good no longer' : `the old one is good for ${options.grace}`
       show(key, `This is the new key "${name}"; it is shown this once, and ${old}.`, writers)
     })
+}
 
+function addRevoke(keys: Command, { output }: Writers): void {
   keys
     .command('revoke')
     .description('end a key at once')
@@ -167,6 +169,14 @@ export function fillKeysCommand(keys: Command, writers: Writers): void {
     .allowExcessArguments(false)
     .action(async (name: string, options: FileOption) => {
       await changeKeys(fileOf(options), (known) => revokeKey(known, name, new Date()))
-      writers.output.write(`The key "${name}" is revoked.`)
+      output.write(`The key "${name}" is revoked.`)
     })
+}
+
+/** Fills in the command with those below it. Their actions throw `invalid-options`. */
+export function fillKeysCommand(keys: Command, writers: Writers): void {
+  keys.allowExcessArguments().action(() => {
+    throw refused('Name a command: tandem keys create, list, rotate or revoke.')
+  })
+  for (const add of [addCreate, addList, addRotate, addRevoke]) add(keys, writers)
 }

@@ -31,58 +31,64 @@ export async function printAll(lines: Iterable<string>, writer: LineWriter): Pro
 const MAX_UNREAD_CHARACTERS = 4_194_304
 const FLUSH_MS = 500
 
-/** Makes a writer. Errors of the stream are ignored: the node goes on without a reader. */
-export function createLineWriter(stream: Writable): OrderedWriter {
+/** Writes lines to a stream. Errors of the stream are ignored: the node runs on without a reader. */
+export class StreamLineWriter implements OrderedWriter {
+  readonly #stream: Writable
   /** `undefined` are lines still being made. */
-  let gathered: { readonly text: string | undefined }[] = []
-  /** Characters of `gathered`. */
-  let waiting = 0
-  let scheduled = false
-  stream.on('error', () => {})
+  #gathered: { readonly text: string | undefined }[] = []
+  /** Characters of `#gathered`. */
+  #waiting = 0
+  #isScheduled = false
 
-  function print(done?: () => void): void {
-    scheduled = false
-    const open = gathered.findIndex(({ text }) => text === undefined)
-    const ready = open < 0 ? gathered : gathered.slice(0, open)
-    gathered = open < 0 ? [] : gathered.slice(open)
-    const text = ready.map(({ text }) => text).join('')
-    waiting -= text.length
-    stream.write(text, done)
+  constructor(stream: Writable) {
+    this.#stream = stream
+    stream.on('error', () => {})
   }
 
-  function schedule(): void {
-    if (scheduled) return
-    scheduled = true
-    setImmediate(() => {
-      if (scheduled) print()
+  write(line: string): void {
+    if (this.#stream.writableLength + this.#waiting > MAX_UNREAD_CHARACTERS) return
+    this.#gathered.push({ text: `${line}\n` })
+    this.#waiting += line.length + 1
+    this.#schedule()
+  }
+
+  later(lines: Promise<readonly string[]>): void {
+    const place: { text: string | undefined } = { text: undefined }
+    this.#gathered.push(place)
+    const fill = (made: readonly string[]) => {
+      place.text = made.map((line) => `${line}\n`).join('')
+      this.#waiting += place.text.length
+      this.#schedule()
+    }
+    lines.then(fill, () => fill([]))
+  }
+
+  flush(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, FLUSH_MS)
+      this.#print(() => {
+        clearTimeout(timer)
+        resolve()
+      })
     })
   }
 
-  return {
-    write(line) {
-      if (stream.writableLength + waiting > MAX_UNREAD_CHARACTERS) return
-      gathered.push({ text: `${line}\n` })
-      waiting += line.length + 1
-      schedule()
-    },
-    later(lines) {
-      const place: { text: string | undefined } = { text: undefined }
-      gathered.push(place)
-      const fill = (made: readonly string[]) => {
-        place.text = made.map((line) => `${line}\n`).join('')
-        waiting += place.text.length
-        schedule()
-      }
-      lines.then(fill, () => fill([]))
-    },
-    flush() {
-      return new Promise((resolve) => {
-        const timer = setTimeout(resolve, FLUSH_MS)
-        print(() => {
-          clearTimeout(timer)
-          resolve()
-        })
-      })
-    },
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      if (this.#isScheduled) this.#print()
+    })
+  }
+
+  /** Prints the lines before the first that is still being made. */
+  #print(done?: () => void): void {
+    this.#isScheduled = false
+    const open = this.#gathered.findIndex(({ text }) => text === undefined)
+    const ready = open < 0 ? this.#gathered : this.#gathered.slice(0, open)
+    this.#gathered = open < 0 ? [] : this.#gathered.slice(open)
+    const text = ready.map(({ text }) => text).join('')
+    this.#waiting -= text.length
+    this.#stream.write(text, done)
   }
 }

@@ -5,7 +5,7 @@ import { NodeError } from '../errors.ts'
 import { packageVersion } from '../store/package-files.ts'
 import { ListenError } from '../transport/listen.ts'
 import { useCompileCache } from './compile-cache.ts'
-import { createLineWriter } from './line-writer.ts'
+import { StreamLineWriter } from './line-writer.ts'
 import { beginningOf, shownCommandLine } from './secrets.ts'
 import type { NodeWriters } from './start.ts'
 import { delayOptimization } from './v8-settings.ts'
@@ -13,8 +13,8 @@ import { delayOptimization } from './v8-settings.ts'
 /** Success, failure at the start or later, wrong usage. */
 const EXIT = { done: 0, failed: 1, misused: 2 } as const
 
-const output = createLineWriter(process.stdout)
-const errors = createLineWriter(process.stderr)
+const output = new StreamLineWriter(process.stdout)
+const errors = new StreamLineWriter(process.stderr)
 
 async function end(code: number): Promise<never> {
   await Promise.all([output.flush(), errors.flush()])

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { createLineWriter } from '../../src/cli/line-writer.ts'
+import { StreamLineWriter } from '../../src/cli/line-writer.ts'
 
 describe('a line writer', () => {
   it('prints lines in order, those of one moment together', async () => {
@@ -11,7 +11,7 @@ describe('a line writer', () => {
         done()
       },
     })
-    const writer = createLineWriter(stream)
+    const writer = new StreamLineWriter(stream)
     writer.write('a')
     writer.write('b')
     await new Promise((resolve) => setImmediate(resolve))
@@ -28,7 +28,7 @@ describe('a line writer', () => {
         done()
       },
     })
-    const writer = createLineWriter(stream)
+    const writer = new StreamLineWriter(stream)
     let resolve: (lines: string[]) => void = () => {}
     const slow = new Promise<readonly string[]>((done) => {
       resolve = done
@@ -52,7 +52,7 @@ describe('a line writer', () => {
         taken.push(String(chunk).length)
       },
     })
-    const writer = createLineWriter(stream)
+    const writer = new StreamLineWriter(stream)
     for (let i = 0; i < 20; i++) {
       writer.write('x'.repeat(1_000_000))
       await new Promise((resolve) => setImmediate(resolve))
@@ -63,7 +63,7 @@ describe('a line writer', () => {
 
   it('outlives a reader that has gone', async () => {
     const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
-    const writer = createLineWriter(stream)
+    const writer = new StreamLineWriter(stream)
     writer.write('a')
     await writer.flush()
     writer.write('b')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import v8 from 'node:v8'
 import { afterEach, expect, it, vi } from 'vitest'
-import { createLineWriter } from '../../src/cli/line-writer.ts'
+import { StreamLineWriter } from '../../src/cli/line-writer.ts'
 import { readSettings } from '../../src/cli/settings.ts'
 import { start } from '../../src/cli/start.ts'
 import { delayOptimization, limitHeapGrowth } from '../../src/cli/v8-settings.ts'
@@ -61,7 +61,7 @@ it('limits the growth of the heap by a setting that this release of V8 knows, an
 
 it('limits it for a node with a data directory, not for one in memory', async () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
-  const writer = createLineWriter(new PassThrough().resume())
+  const writer = new StreamLineWriter(new PassThrough().resume())
   const run = (...flags: [string, string | true][]) =>
     start(
       readSettings(new Map<string, string | true>([['port', '0'], ['quiet', true], ...flags]), {}),
