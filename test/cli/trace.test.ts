@@ -108,10 +108,14 @@ describe('tandem trace', () => {
 
   it('reports when there is nothing to read', async () => {
     const unknown = `0x${'1'.repeat(64)}`
-    await expect(run(unknown)).rejects.toThrow(`The node at ${served.url} knows no transaction ${unknown}.`)
+    await expect(run(unknown)).rejects.toThrow(
+      new Error(`The node at ${served.url} knows no transaction ${unknown}.`),
+    )
     await served.call('evm_setAutomine', false)
     const waiting = await invoke('set', [1n, 4n])
-    await expect(run(waiting)).rejects.toThrow(`has not mined yet the transaction ${waiting}.`)
+    await expect(run(waiting)).rejects.toThrow(
+      new Error(`The node at ${served.url} has not mined transaction ${waiting} yet.`),
+    )
     await expect(run(waiting, '--abi', '/nowhere')).rejects.toMatchObject({ kind: 'invalid-options' })
   })
 })
