@@ -3,6 +3,7 @@ import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fillTraceCommand } from '../../src/cli/trace.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
+import { NodeError } from '../../src/errors.ts'
 import { artifact } from '../support/contracts.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 
@@ -109,12 +110,12 @@ describe('tandem trace', () => {
   it('reports when there is nothing to read', async () => {
     const unknown = `0x${'1'.repeat(64)}`
     await expect(run(unknown)).rejects.toThrow(
-      new Error(`The node at ${served.url} knows no transaction ${unknown}.`),
+      new NodeError('internal', `The node at ${served.url} knows no transaction ${unknown}.`),
     )
     await served.call('evm_setAutomine', false)
     const waiting = await invoke('set', [1n, 4n])
     await expect(run(waiting)).rejects.toThrow(
-      new Error(`The node at ${served.url} has not mined transaction ${waiting} yet.`),
+      new NodeError('internal', `The node at ${served.url} has not mined transaction ${waiting} yet.`),
     )
     await expect(run(waiting, '--abi', '/nowhere')).rejects.toMatchObject({ kind: 'invalid-options' })
   })
