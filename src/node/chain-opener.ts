@@ -50,6 +50,8 @@ export class ChainOpener {
   readonly #parts: NodeParts
   #genesis: Genesis | undefined
   #store: Store | undefined
+  /** Of the chain that was opened last, which does not run before `runLast`. */
+  #last: Store | undefined
 
   constructor(parts: NodeParts) {
     this.#parts = parts
@@ -62,10 +64,15 @@ export class ChainOpener {
     return this.#genesis
   }
 
-  /** The store of the chain that was opened last. Throws where none was opened. */
+  /** The store of the chain that the node runs. Throws where there is none yet. */
   get store(): Store {
-    if (this.#store === undefined) throw new Error('no chain was opened')
+    if (this.#store === undefined) throw new Error('no chain runs')
     return this.#store
+  }
+
+  /** Notes that the node runs the chain that was opened last: a reset may be cancelled after it has opened one. */
+  runLast(): void {
+    this.#store = this.#last
   }
 
   /** Opens the chain of a store of its own or of a cluster, or continues from the upstream's. Owns `given` from the call on. */
@@ -85,7 +92,7 @@ export class ChainOpener {
       await store.close()
       throw dataDir === undefined ? error : await refusalOfStart(dataDir, identity, error)
     })
-    this.#store = store
+    this.#last = store
     return { engine, joining }
   }
 

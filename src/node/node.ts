@@ -105,7 +105,9 @@ export async function createNodeFrom(
     await upstream?.close()
     throw error
   })
+  chains.runLast()
   const holder = new EngineHolder(engine, (error) => logger.error('a listener failed', { error }))
+  holder.events.on('replaced', () => chains.runLast())
   const { onConsole } = options
   if (onConsole !== undefined) {
     holder.events.on('console', ({ texts, transaction }) => onConsole(texts, transaction))

@@ -67,6 +67,19 @@ describe('a pool', () => {
     expect(await call(again, 'eth_blockNumber')).toBe('0x1')
   })
 
+  it('copies the chain that its base runs after a reset to a fork was cancelled', async () => {
+    const caller = new AbortController()
+    const upstream = await servedNode({ onCall: () => caller.abort() })
+    base = await createNode({ forkCache: false, forkRetries: 0, frozenClock: true })
+    await send(base, '0x1')
+    const params = [{ forking: { jsonRpcUrl: upstream.url } }]
+    const reset = base.request({ method: 'anvil_reset', params, signal: caller.signal })
+    await expect(reset).rejects.toThrow('it was not carried out')
+    pool = await createPool({ size: 1, base })
+    expect(await head(await pool.chain('a'))).toEqual(await head(base))
+    await upstream.close()
+  })
+
   it('has chains with the clock, the modes, the accounts and the names of the base, each of its own', async () => {
     // Without a time limit: scrypt is slow on a busy machine.
     const options = {
