@@ -1,6 +1,5 @@
 /** Types that the parts of replication and its users share. */
 import type { z } from 'zod'
-import type { NodeError } from '../errors.ts'
 import type { CallMessage } from './messages.ts'
 
 /** `auto` leads while it holds the lease; `leader` does the same, and starts only when it leads; `follower` never leads. */
@@ -35,6 +34,3 @@ export type RemoteCall = z.infer<typeof CallMessage>
 
 /** Answers a call of another node, whose signal aborts when the caller has gone; rejects with the `NodeError` that it gets. */
 export type AnswerCall = (call: RemoteCall, signal: AbortSignal) => Promise<unknown>
-
-/** An error that a call of another node is answered with. */
-export type RemoteError = Pick<NodeError, 'kind' | 'message'>

@@ -46,17 +46,6 @@ export function go(page: string, argument: string | number = ''): void {
   location.hash = linkTo(page, argument)
 }
 
-/** Replaces a parameter of the current route without a new entry in the history. */
-export function setParameter(name: string, value: string | undefined): void {
-  const { page, argument, parameters } = route.value
-  const next = new URLSearchParams(parameters)
-  if (value === undefined) next.delete(name)
-  else next.set(name, value)
-  const hash = linkTo(page, argument, Object.fromEntries(next))
-  history.replaceState(null, '', hash)
-  route.value = parse(hash)
-}
-
 /** Goes to a page in place of the current one, which leaves the history. */
 export function replaceWith(page: string, argument: string | number = ''): void {
   const hash = linkTo(page, argument)
