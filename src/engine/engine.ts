@@ -215,7 +215,9 @@ export interface ForkChoice {
 /** A running node, without JSON. */
 export interface Engine {
   readonly config: ChainConfig
+  /** Call its methods on it, as those of `dev`, `accounts` and `peers`: taken by themselves they lack their object. */
   readonly commands: Commands
+  /** A record of functions, which may be taken by themselves. */
   readonly queries: Queries
   readonly accounts: Wallet
   /** Registered ABIs: names of contracts, functions, events and errors. */
