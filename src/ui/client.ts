@@ -15,21 +15,35 @@ export class RpcError extends Error {
 /** The node cannot be reached. */
 export class ConnectionError extends Error {}
 
+/** An answer to one call. */
 interface Reply {
-  readonly id: number
-  readonly result?: unknown
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+  readonly id: unknown
+  readonly result: unknown
+  readonly error: RpcError | undefined
+}
+
+/** The members of an object of the wire; none for anything else. */
+const membersOf = (value: unknown): ReadonlyMap<string, unknown> =>
+  new Map(typeof value === 'object' && value !== null ? Object.entries(value) : [])
+
+/** Reads an answer. Throws `ConnectionError` where it is none of JSON-RPC. */
+function replyOf(value: unknown): Reply {
+  const members = membersOf(value)
+  const [id, result] = [members.get('id'), members.get('result')]
+  const given = members.get('error')
+  if (given === undefined && members.has('result')) return { id, result, error: undefined }
+  const error = membersOf(given)
+  const [code, message] = [error.get('code'), error.get('message')]
+  if (typeof code !== 'number' || typeof message !== 'string') {
+    throw new ConnectionError('The node gave an answer that is not JSON-RPC')
+  }
+  return { id, result, error: new RpcError(message, code, error.get('data')) }
 }
 
 /** The path of JSON-RPC: that of the page, which ends in a slash, without it. It holds the API key if there is one. */
 const PATH = location.pathname.replace(/\/$/, '') || '/'
 
 let lastId = 0
-
-function resultOf({ result, error }: Reply): unknown {
-  if (error !== undefined) throw new RpcError(error.message, error.code, error.data)
-  return result
-}
 
 async function post(body: unknown, signal?: AbortSignal): Promise<unknown> {
   let response: Response
@@ -58,8 +72,9 @@ export async function call<Result>(
   params: readonly unknown[] = [],
   signal?: AbortSignal,
 ): Promise<Result> {
-  const reply = (await post({ jsonrpc: '2.0', id: ++lastId, method, params }, signal)) as Reply
-  return resultOf(reply) as Result
+  const { result, error } = replyOf(await post({ jsonrpc: '2.0', id: ++lastId, method, params }, signal))
+  if (error !== undefined) throw error
+  return result as Result
 }
 
 /** One call of a batch. */
@@ -79,18 +94,17 @@ export async function callAll<Result>(
     const first = lastId + 1
     lastId += part.length
     const body = part.map(([method, params], i) => ({ jsonrpc: '2.0', id: first + i, method, params }))
-    const replies = (await post(body, signal)) as readonly Reply[] | Reply
-    if (!Array.isArray(replies)) resultOf(replies as Reply)
-    const byId = new Map((replies as readonly Reply[]).map((reply) => [reply.id, reply]))
-    part.forEach((_, i) => {
-      const reply = byId.get(first + i)
-      const error = reply === undefined ? { message: 'No answer', code: -32603 } : reply.error
-      outcomes.push(
-        error === undefined
-          ? (reply?.result as Result)
-          : new RpcError(error.message, error.code, reply?.error?.data),
-      )
-    })
+    const answer = await post(body, signal)
+    if (!Array.isArray(answer)) {
+      // A batch that is refused has one answer.
+      throw replyOf(answer).error ?? new ConnectionError('The node gave one answer to a batch')
+    }
+    const replies = new Map(answer.map(replyOf).map((reply) => [reply.id, reply]))
+    for (const i of part.keys()) {
+      const reply = replies.get(first + i)
+      if (reply === undefined) outcomes.push(new RpcError('No answer', -32603))
+      else outcomes.push(reply.error ?? (reply.result as Result))
+    }
   }
   return outcomes
 }
@@ -108,81 +122,90 @@ export interface FeedListener {
   closed(): void
 }
 
-/** The notifications of a node. */
-export interface Feed {
-  /**
-   * Subscribes now and after each reconnection. `onEvent` gets the results of the notifications. The returned function
-   * ends the subscription.
-   */
-  subscribe(params: readonly unknown[], onEvent: (event: unknown) => void): () => void
-  /** Closes the socket for good. */
-  close(): void
+/** A subscription, and the id that the node gave it on the open socket. */
+interface Subscription {
+  readonly params: readonly unknown[]
+  readonly onEvent: (event: unknown) => void
+  id?: string
 }
 
 /** Milliseconds before the first attempts to reconnect, and between later ones. */
 const RETRY_MS = [250, 500, 1000, 2000]
 
-/** Opens the socket, and again whenever it closes. */
-export function openFeed(listener: FeedListener): Feed {
+function socketUrl(): URL {
   const url = new URL(PATH, location.href)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   url.hash = ''
-  const wanted = new Map<
-    number,
-    { params: readonly unknown[]; onEvent: (event: unknown) => void; id?: string }
-  >()
-  let socket: WebSocket
-  let failures = 0
-  let isClosed = false
+  return url
+}
 
-  function send(id: number, method: string, params: readonly unknown[]): void {
-    if (socket.readyState === WebSocket.OPEN)
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+/** The notifications of a node, over a socket that is opened again whenever it closes. */
+export class Feed {
+  readonly #listener: FeedListener
+  /** By the ids of the calls that subscribe. */
+  readonly #wanted = new Map<number, Subscription>()
+  #socket: WebSocket
+  #failures = 0
+
+  constructor(listener: FeedListener) {
+    this.#listener = listener
+    this.#socket = this.#connect()
   }
 
-  function receive(text: string): void {
-    const message = JSON.parse(text) as Reply & { params?: { subscription: string; result: unknown } }
-    if (message.params === undefined) {
-      const begun = wanted.get(message.id)
-      if (begun !== undefined && typeof message.result === 'string') begun.id = message.result
+  /**
+   * Subscribes now and after each reconnection. `onEvent` gets the results of the notifications. The returned function
+   * ends the subscription.
+   */
+  subscribe(params: readonly unknown[], onEvent: (event: unknown) => void): () => void {
+    const key = ++lastId
+    this.#wanted.set(key, { params, onEvent })
+    this.#send(key, 'eth_subscribe', params)
+    return () => {
+      const id = this.#wanted.get(key)?.id
+      this.#wanted.delete(key)
+      if (id !== undefined) this.#send(++lastId, 'eth_unsubscribe', [id])
+    }
+  }
+
+  #connect(): WebSocket {
+    const socket = new WebSocket(socketUrl())
+    socket.onopen = () => {
+      this.#failures = 0
+      for (const [id, { params }] of this.#wanted) this.#send(id, 'eth_subscribe', params)
+      this.#listener.opened()
+    }
+    socket.onmessage = ({ data }) => this.#receive(String(data))
+    socket.onclose = () => {
+      for (const each of this.#wanted.values()) delete each.id
+      this.#listener.closed()
+      const pause = RETRY_MS[Math.min(this.#failures++, RETRY_MS.length - 1)]
+      setTimeout(() => {
+        this.#socket = this.#connect()
+      }, pause)
+    }
+    return socket
+  }
+
+  #send(id: number, method: string, params: readonly unknown[]): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return
+    this.#socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+  }
+
+  #receive(text: string): void {
+    const message = membersOf(JSON.parse(text))
+    if (!message.has('params')) {
+      this.#begin(message.get('id'), message.get('result'))
       return
     }
-    for (const { id, onEvent } of wanted.values()) {
-      if (id === message.params.subscription) onEvent(message.params.result)
+    const notification = membersOf(message.get('params'))
+    for (const { id, onEvent } of this.#wanted.values()) {
+      if (id !== undefined && id === notification.get('subscription')) onEvent(notification.get('result'))
     }
   }
 
-  function connect(): void {
-    socket = new WebSocket(url)
-    socket.onopen = () => {
-      failures = 0
-      for (const [id, { params }] of wanted) send(id, 'eth_subscribe', params)
-      listener.opened()
-    }
-    socket.onmessage = ({ data }) => receive(String(data))
-    socket.onclose = () => {
-      if (isClosed) return
-      for (const each of wanted.values()) delete each.id
-      listener.closed()
-      setTimeout(connect, RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)])
-    }
-  }
-
-  connect()
-  return {
-    subscribe(params, onEvent) {
-      const key = ++lastId
-      wanted.set(key, { params, onEvent })
-      send(key, 'eth_subscribe', params)
-      return () => {
-        const id = wanted.get(key)?.id
-        wanted.delete(key)
-        if (id !== undefined) send(++lastId, 'eth_unsubscribe', [id])
-      }
-    },
-    close() {
-      isClosed = true
-      socket.close()
-    },
+  /** Notes the id that the node gave to the subscription of a call. */
+  #begin(call: unknown, id: unknown): void {
+    const subscription = typeof call === 'number' ? this.#wanted.get(call) : undefined
+    if (subscription !== undefined && typeof id === 'string') subscription.id = id
   }
 }

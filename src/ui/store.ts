@@ -1,6 +1,6 @@
 /** The live state that all pages share: the connection, the head, changes of the chain, and the methods that are open. */
 import { signal } from '@preact/signals'
-import { call, type Feed, openFeed } from './client.ts'
+import { call, Feed } from './client.ts'
 import { type Hex, toNumber } from './format.ts'
 import type { ChainChange, Header } from './model.ts'
 
@@ -127,7 +127,7 @@ async function loadMethods(): Promise<void> {
 
 /** Connects; called once. */
 export function startStore(): void {
-  feed = openFeed({
+  feed = new Feed({
     opened() {
       if (announcedLoss) announce('Connected again')
       announcedLoss = false
