@@ -117,7 +117,8 @@ export abstract class MessageConnection {
   protected async drained(bytes: number, read: Promise<unknown>): Promise<void> {
     const { budget, transferTimeoutMs } = this.policy
     budget.take(bytes)
-    let unread = this.unreadBytes
+    // What is unread decreases by whole writes: a large reply has at least two intervals.
+    let unread = Number.POSITIVE_INFINITY
     const timer = setInterval(() => {
       if (this.unreadBytes >= unread) this.terminate()
       unread = this.unreadBytes
