@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { until } from '../support/cluster.ts'
 import {
   callAt,
+  hasInDatabase,
   leaderAmong,
   type NodeProcess,
   processCluster,
@@ -42,6 +43,9 @@ describeWith(BOTH, 'a leader whose disk takes nothing', () => {
       const send = (node: NodeProcess) => callAt(node.url, 'eth_sendTransaction', { from, to, value: '0x1' })
       const sentBy = (node: NodeProcess) => callAt(node.url, 'eth_getTransactionCount', from, 'latest')
       await send(old)
+      const { hash } = await callAt(old.url, 'eth_getBlockByNumber', 'latest', false)
+      // A write from the log to the database that fails first would refuse the change before it is in the cluster's log.
+      await until(async () => hasInDatabase(old, hash), 'the first block in the database')
       limitFiles(old, 0)
       expect(await failureOf(send(old))).toBe(
         "-32002 The leader cannot write to its disk, and the change is in the cluster's log: the next leader has it; look for it; try again",
@@ -51,7 +55,7 @@ describeWith(BOTH, 'a leader whose disk takes nothing', () => {
       await until(async () => (await sentBy(other)) === '0x2', 'the change on the other node')
       expect(await readinessOf(old)).toMatchObject({ status: 'storage', role: 'follower' })
       await send(other)
-      expect(await sentBy(other)).toBe('0x3')
+      await until(async () => (await sentBy(other)) === '0x3', 'the next change on the other node')
       limitFiles(old, 'unlimited')
       await until(async () => (await sentBy(old)) === '0x3', 'what it lacked')
       expect(await readinessOf(old)).toMatchObject({ status: 'ok', role: 'follower' })

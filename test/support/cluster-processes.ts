@@ -1,11 +1,12 @@
 /** Nodes of one cluster as processes, which are killed and stopped; and clients that note what was acknowledged. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RunningCommand, startCommand } from './command.ts'
 
 /** A node process. */
 export interface NodeProcess extends RunningCommand {
+  readonly dataDir: string
   /** Starts it again on its data directory, after its end. */
   again(): Promise<NodeProcess>
 }
@@ -25,11 +26,12 @@ export function processCluster(natsUrl: string, clusterName: string, flags: read
   const running = new Set<RunningCommand>()
 
   async function start(name: string, further: readonly string[] = []): Promise<NodeProcess> {
-    const where = ['--data-dir', join(folder, name)]
+    const dataDir = join(folder, name)
+    const where = ['--data-dir', dataDir]
     const args = ['--cluster', natsUrl, '--cluster-name', clusterName, ...where, ...flags, ...further]
     const command = await startCommand(args)
     running.add(command)
-    return { ...command, again: () => start(name, further) }
+    return { ...command, dataDir, again: () => start(name, further) }
   }
 
   return {
@@ -49,6 +51,15 @@ export async function readinessOf({ url }: Pick<NodeProcess, 'url'>): Promise<Re
   } catch {
     return undefined
   }
+}
+
+/** Has LevelDB's log the block of a hash? What was acknowledged comes there a moment later, from the write-ahead log. */
+export function hasInDatabase({ dataDir }: NodeProcess, hash: string): boolean {
+  const folder = join(dataDir, 'db')
+  const bytes = Buffer.from(hash.slice(2), 'hex')
+  return readdirSync(folder).some(
+    (name) => name.endsWith('.log') && readFileSync(join(folder, name)).includes(bytes),
+  )
 }
 
 /** The node among these that leads. */
