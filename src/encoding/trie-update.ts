@@ -109,9 +109,8 @@ class Update {
     return this.#change(new TrieNode(path, undefined, undefined, undefined, 0), start, end, depth)
   }
 
-  /** Edits that leave the node's path after `shared` bits: a node without value comes between. */
+  /** Edits that leave the node's path after `shared` bits: a node without value comes between, if any changes something. */
   #fork(node: TrieNode, shared: number, from: number, to: number, depth: number): TrieNode | undefined {
-    if (!this.#setsAny(from, to) && !this.#reaches(node, from, to, depth)) return node
     const rest = new TrieNode(
       node.path.subarray(shared + 1),
       node.value,
@@ -124,21 +123,8 @@ class Update {
       node.path[shared] === 0
         ? new TrieNode(path, undefined, rest, undefined, rest.size)
         : new TrieNode(path, undefined, undefined, rest, rest.size)
-    return this.#change(fork, from, to, depth)
-  }
-
-  /** Does an edit of this range set a value? */
-  #setsAny(from: number, to: number): boolean {
-    for (let index = from; index < to; index++) if (this.#edits[index]?.value !== undefined) return true
-    return false
-  }
-
-  /** Does an edit of this range pass through the whole path of the node? */
-  #reaches(node: TrieNode, from: number, to: number, depth: number): boolean {
-    for (let index = from; index < to; index++) {
-      if (sharedBits(node.path, this.#bitsAt(index), depth) === node.path.length) return true
-    }
-    return false
+    const changed = this.#change(fork, from, to, depth)
+    return changed === fork ? node : changed
   }
 
   /** The edits apply at the end of the node's path, or below it. */

@@ -1,5 +1,7 @@
 /** The binary trie against sequences of the reference node's own trie (fixtures/reference-node). */
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { EMPTY } from '../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { decodeNode, type NodeHash, type TrieNode } from '../../src/encoding/trie-node.ts'
 import {
@@ -9,6 +11,7 @@ import {
   type TrieEdit,
   updateTrie,
 } from '../../src/encoding/trie-update.ts'
+import { NaiveTrie } from '../support/naive-trie.ts'
 import { referenceData } from '../support/reference-data.ts'
 
 interface Step {
@@ -102,5 +105,33 @@ describe.each(sequences)('sequence $name', ({ steps, finalItems, savedNodes = []
     const saved = new Map(savedNodes)
     if (savedNodesComplete === true)
       for (const [hash, bytes] of stored) expect(saved.get(hash)).toBe(toHex(bytes))
+  })
+})
+
+describe('random edits of short keys', () => {
+  const byte = fc.constantFrom(0x00, 0x01, 0x10, 0x80, 0x81, 0xff)
+  const shortKey = fc
+    .array(byte, { minLength: 1, maxLength: 3 })
+    .map((bytes) => toHex(Uint8Array.from(bytes)))
+  const batch = fc.dictionary(
+    shortKey,
+    fc.oneof(fc.constant(undefined), fc.uint8Array({ minLength: 1, maxLength: 50 })),
+    { maxKeys: 8 },
+  )
+
+  it('have the root that single insertions and removals give', () => {
+    fc.assert(
+      fc.property(fc.array(batch, { minLength: 1, maxLength: 6 }), (batches) => {
+        const naive = new NaiveTrie()
+        let root: TrieNode | undefined
+        for (const changes of batches) {
+          const edits = Object.entries(changes).map(([hex, value]) => ({ key: fromHex(hex), value }))
+          for (const { key, value } of edits) naive.put(key, value ?? EMPTY)
+          root = updateTrie(root, edits, nothingStored)
+          expect(root?.hash.hex ?? emptyRoot).toBe(naive.root())
+        }
+      }),
+      { numRuns: 300 },
+    )
   })
 })
