@@ -24,18 +24,18 @@ export interface SimulationParts {
   readonly vm: Vm
   /** Gas of requests without gas; requests with more are reduced to it. */
   readonly gasCap: bigint
-  readonly overrides?: StateOverrides
+  readonly overrides?: StateOverrides | undefined
   /** Adds names to a failure of a message to this address. */
-  readonly named?: (failure: Failure, to: Hex | null) => Failure
+  readonly named?: ((failure: Failure, to: Hex | null) => Failure) | undefined
   /** Milliseconds of wall clock; `limit-exceeded` beyond. */
-  readonly deadlineMs?: number
-  readonly tracer?: Tracer
+  readonly deadlineMs?: number | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 /** The result of a simulated message. Gas includes the intrinsic gas. */
 export interface Simulation {
   /** Absent when it succeeded. */
-  readonly failure?: Failure
+  readonly failure?: Failure | undefined
   /** Returned bytes or revert payload. */
   readonly output: Uint8Array
   /** Before any refund. */
@@ -44,7 +44,7 @@ export interface Simulation {
   readonly refund: bigint
   readonly valueCallSeen: boolean
   /** Call data to the console contract; absent when there is none. */
-  readonly consoleCalls?: readonly Uint8Array[]
+  readonly consoleCalls?: readonly Uint8Array[] | undefined
 }
 
 /** Gas of a request within the cap. */
@@ -85,7 +85,6 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
     balance: sender.balance < value ? value : sender.balance,
   })
   const message = { from, to, value, data, gas: gas - intrinsic, gasPrice, origin: from }
-  const limits = deadlineMs === undefined ? {} : { deadlineMs }
   const finish = (result: MessageResult): Simulation => {
     const plain = failureOf(result)
     const failure = plain && (parts.named?.(plain, to) ?? plain)
@@ -97,14 +96,14 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
       after: overlay,
     })
     return {
-      ...(failure && { failure }),
+      failure,
       output: result.output,
       gasUsed: intrinsic + result.gasUsed,
       refund: result.refund,
       valueCallSeen: result.valueCallSeen,
-      ...(result.consoleCalls && { consoleCalls: result.consoleCalls }),
+      consoleCalls: result.consoleCalls,
     }
   }
-  const result = vm.run(message, overlay, env, { ...limits, isLocal: true, tracer })
+  const result = vm.run(message, overlay, env, { deadlineMs, isLocal: true, tracer })
   return andThen(result, finish)
 }
