@@ -15,7 +15,7 @@ import { coins, plain, plural } from './terminal-text.ts'
 /** What a tree is printed with. */
 export interface TreeContext {
   readonly names: AbiRegistry
-  /** Decodes calls of the console contract; without it they are shown as any other call. */
+  /** Decodes calls of the console contract; without it they are printed as raw data. */
   readonly codec?: AbiCodec
   /** The code of a contract, to find its ABI by. */
   codeOf(address: Hex): Uint8Array | undefined

@@ -175,7 +175,7 @@ export function countZeros(bytes: Uint8Array): number {
     let sums = 0
     for (let i = from; i < end; i++) {
       const word = words[i] as number
-      // The highest bit of each byte that has any other bit, or that bit itself; then 1 in each byte that has none.
+      // Sets the highest bit of each byte that is not 0. Inverted and shifted, this is 1 for each byte that is 0.
       sums += (~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) >>> 7) & 0x01010101
     }
     zeros += (sums & 0xff) + ((sums >>> 8) & 0xff) + ((sums >>> 16) & 0xff) + (sums >>> 24)

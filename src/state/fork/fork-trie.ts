@@ -139,7 +139,7 @@ export class ForkTrie extends StateTrie {
     return { accounts, storage, code }
   }
 
-  /** The state root of a header before RSKIP-126 is as synthetic as any other. */
+  /** Of a state after the fork point, the root in a header before RSKIP-126 is synthetic too. */
   override orchidRoot(state: CommittedState): Hex {
     return this.#before.has(state) ? state.root : super.orchidRoot(state)
   }
