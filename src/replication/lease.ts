@@ -4,6 +4,7 @@
  */
 import { JetStreamApiError } from '@nats-io/jetstream'
 import type { Bucket } from './jetstream.ts'
+import { pause } from './pause.ts'
 
 /** How long the entries of the bucket live, milliseconds. */
 export const LEASE_MS = 2_500
@@ -12,9 +13,6 @@ const POLL_MS = 200
 const RENEW_MS = 500
 /** Its key in the bucket; the value is the id of the node. */
 export const LEASE_KEY = 'leader'
-
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 
 interface Parts {
   readonly bucket: Bucket

@@ -12,6 +12,7 @@ import type { Bucket } from './jetstream.ts'
 import { Lease } from './lease.ts'
 import { AppendError, type Log } from './log.ts'
 import type { Role, RoleOption } from './model.ts'
+import { pause } from './pause.ts'
 import { Reader } from './reader.ts'
 import type { LogRecord } from './record.ts'
 
@@ -39,9 +40,6 @@ interface Parts {
 /** Transactions that became runnable after the last record are sent after this time without another, milliseconds. */
 const FEED_MS = 10
 const RETRY_MS = 100
-
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 
 /** An error after which the caller tries again. */
 export function tryAgain(message: string): NodeError {

@@ -5,6 +5,7 @@
 import type { Enqueue } from '../engine/serial-queue.ts'
 import type { Logger } from '../logger.ts'
 import type { Log, Reading } from './log.ts'
+import { pause } from './pause.ts'
 import type { LogRecord } from './record.ts'
 
 interface Parts {
@@ -26,9 +27,6 @@ class GapError extends Error {}
 const RETRY_MS = 100
 /** Between two checks that the log is still being read, milliseconds. */
 const WATCH_MS = 1_000
-
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 
 /** Reads the log and keeps the position of this node in it. It does not read before `start`. */
 export class Reader {
