@@ -1,6 +1,6 @@
 /** Runs single calls: permission, deadline, slot for heavy calls, engine, score, report. */
 import { Call } from '../engine/call.ts'
-import type { ForkChoice } from '../engine/engine.ts'
+import type { Engine, ForkChoice } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { ForkAnew } from '../engine/fork/open-upstream.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
@@ -147,7 +147,7 @@ export class CallRunner {
   #read({ params, session, place }: Running, method: AnyMethod, deadline: number): unknown {
     const given = positional(params)
     return this.#parts.node.use((engine) => {
-      const context = { engine, ...this.#shared, session, deadline }
+      const context = this.#context(engine, session, deadline)
       const { fork } = engine
       if (fork === undefined) return method.call(given, context)
       return fork.demand.query(() => method.call(given, context), place?.pause)
@@ -162,13 +162,30 @@ export class CallRunner {
     const forkAnew = replace && ((choice: ForkChoice) => replace(choice, call))
     return node.use((current) => {
       const engine = current.forCall(call)
-      const context = { engine, forkAnew, ...this.#shared, session, deadline }
+      const context = this.#context(engine, session, deadline, forkAnew)
       const { fork } = engine
       // Data missing from a fork is fetched and the call runs again: nothing was changed before the data was found missing.
       return fork === undefined
         ? method.call(given, context)
         : fork.demand.restart(async () => method.call(given, context))
     })
+  }
+
+  /** Each member by its name: a spread of those that all calls share is copied by a slow path of V8. */
+  #context(engine: Engine, session: Session, deadline: number, forkAnew?: Context['forkAnew']): Context {
+    const { options, methods, filters, logTexts, subscriptions, usage } = this.#shared
+    return {
+      engine,
+      forkAnew,
+      options,
+      methods,
+      session,
+      filters,
+      logTexts,
+      deadline,
+      subscriptions,
+      usage,
+    }
   }
 
   #succeed({ name, session, started, place }: Running, result: unknown): unknown {
