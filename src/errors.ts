@@ -77,6 +77,8 @@ export interface ExecutionFailure {
   readonly kind: 'reverted' | 'failed'
   readonly reason: string
   readonly output: Uint8Array
+  /** The most gas that an estimate tried. */
+  readonly allowance?: bigint
   /** The transaction, where the code ran in a mined one. */
   readonly transactionHash?: Hex
 }

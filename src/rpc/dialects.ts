@@ -23,6 +23,10 @@ export type Dialect = RpcOptions['dialect']
 const EXECUTION_REVERTED = 3
 /** Code of Hardhat's failure of a mined transaction. */
 const MINED_FAILURE = -32603
+/** What Anvil's estimates answer, before the gas that they tried. */
+const ANVIL_OUT_OF_GAS = 'Out of gas: gas required exceeds allowance'
+/** What Anvil's estimates answer where the sender cannot pay the value. */
+const ANVIL_INSUFFICIENT_FUNDS = 'Insufficient funds for gas * price + value'
 /** Codes of a refused transaction: Hardhat's "invalid input", Anvil's "transaction rejected" (EIP-1474). */
 const REFUSED = { hardhat: -32000, anvil: -32003 } as const
 
@@ -112,6 +116,9 @@ function failedExecution(failure: ExecutionFailure, dialect: 'hardhat' | 'anvil'
   const data = toHex(failure.output)
   const { transactionHash: txHash } = failure
   if (dialect === 'anvil') {
+    if (failure.reason === 'out of gas' && failure.allowance !== undefined) {
+      return { code: REFUSED.anvil, message: `${ANVIL_OUT_OF_GAS}: ${failure.allowance}` }
+    }
     const code = failure.kind === 'reverted' ? EXECUTION_REVERTED : REFUSED.anvil
     return { code, message: anvilMessage(failure), data, ...minedMembers(failure) }
   }
@@ -126,5 +133,8 @@ export function errorObjectIn(dialect: Dialect, error: unknown): ErrorObject {
   if (dialect === 'rsk' || !(error instanceof NodeError)) return toErrorObject(error)
   if (error.failure !== undefined) return failedExecution(error.failure, dialect)
   if (error.kind === 'transaction-refused') return refusedTransaction(error.message, dialect)
+  if (error.kind === 'insufficient-funds' && dialect === 'anvil') {
+    return { code: REFUSED.anvil, message: ANVIL_INSUFFICIENT_FUNDS }
+  }
   return toErrorObject(error)
 }

@@ -50,7 +50,7 @@ async function defaultGas(
   const blockGas = dev.headerOverrides().gasLimit ?? queries.head().block.header.gasLimit
   if (dialect === 'hardhat') return blockGas
   const tag = queries.poolSize().pending === 0 ? 'latest' : 'pending'
-  return queries.estimateGas(transaction, { tag }, true).catch(() => blockGas)
+  return queries.estimateGas(transaction, { tag }, 'cost').catch(() => blockGas)
 }
 
 /**

@@ -98,6 +98,67 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s hides REMASC', (pres
   })
 })
 
+describe('estimates of the preset anvil, as Anvil 1.7.1 answered them, for a sender who cannot pay', () => {
+  const RICH = FIRST
+  const EMPTY = `0x${'66'.repeat(20)}`
+  const TO = `0x${'77'.repeat(20)}`
+  const ENDLESS = `0x${'78'.repeat(20)}`
+  const REVERTS = `0x${'79'.repeat(20)}`
+  const STORES = `0x${'7a'.repeat(20)}`
+  const outOfGas = (allowance: number) => ({
+    error: { code: -32003, message: `Out of gas: gas required exceeds allowance: ${allowance}` },
+  })
+  const cannotPay = { error: { code: -32003, message: 'Insufficient funds for gas * price + value' } }
+  const estimate = (gas: string) => ({ result: gas })
+
+  it.each([
+    ['a call without a price', { from: EMPTY, to: TO }, estimate('0x5219')],
+    ['a call at price 0', { from: EMPTY, to: TO, gasPrice: '0x0' }, estimate('0x5219')],
+    ['a call without funds', { from: EMPTY, to: TO, gasPrice: '0x64' }, outOfGas(0)],
+    ['a call with few', { from: POOR, to: TO, gasPrice: '0x64' }, outOfGas(1220)],
+    ['a call with enough', { from: POOR, to: TO, gasPrice: '0x1' }, estimate('0x5219')],
+    ['a call with too few for its code', { from: POOR, to: STORES, gasPrice: '0x5' }, outOfGas(24_400)],
+    [
+      'a call that sends some of them',
+      { from: POOR, to: STORES, gasPrice: '0x5', value: '0x3e8' },
+      outOfGas(24_200),
+    ],
+    [
+      'a call with a value beyond the funds',
+      { from: POOR, to: TO, gasPrice: '0x64', value: '0xffffff' },
+      cannotPay,
+    ],
+    [
+      'a call with a value beyond the funds and no price',
+      { from: POOR, to: TO, value: '0xffffff' },
+      cannotPay,
+    ],
+    ['a transfer', { from: EMPTY, to: POOR, gasPrice: '0x64', value: '0x1' }, estimate('0x5208')],
+    ['a transfer with data', { from: EMPTY, to: POOR, gasPrice: '0x64', data: '0x01' }, outOfGas(0)],
+    ['a creation', { from: EMPTY, data: '0x00', gasPrice: '0x64' }, outOfGas(0)],
+    ['a call without a sender', { to: TO, gasPrice: '0x64' }, cannotPay],
+    ['a call with little gas', { from: RICH, to: TO, gas: '0x64' }, outOfGas(100)],
+    ['a call with less gas than funds', { from: POOR, to: TO, gas: '0x64', gasPrice: '0x64' }, outOfGas(100)],
+    ['an endless call', { from: RICH, to: ENDLESS, gas: '0xf4240' }, outOfGas(1_000_000)],
+    ['an endless call with few', { from: POOR, to: ENDLESS, gasPrice: '0x2' }, outOfGas(61_000)],
+    ['a revert without funds', { from: EMPTY, to: REVERTS, gasPrice: '0x64' }, outOfGas(0)],
+    [
+      'a revert with some',
+      { from: POOR, to: REVERTS, gasPrice: '0x2' },
+      { error: { code: 3, message: 'execution reverted', data: '0x' } },
+    ],
+  ])('%s', async (_, request, expected) => {
+    await serveNode({ preset: 'anvil' })
+    await t.call('anvil_setCode', TO, '0x5a60005260206000f3')
+    await t.call('anvil_setCode', ENDLESS, '0x5b600056')
+    await t.call('anvil_setCode', REVERTS, '0x60006000fd')
+    await t.call('anvil_setCode', STORES, '0x6001600055')
+    await t.call('anvil_setBalance', POOR, '0x1dc90')
+    const { result, error } = await t.reply('eth_estimateGas', [request])
+    expect(error === undefined ? { result } : { error }).toEqual(expected)
+  })
+})
+
 describe('the tags safe and finalized', () => {
   it.each([
     ['hardhat', '0x64', '0x64'],

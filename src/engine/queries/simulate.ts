@@ -9,7 +9,7 @@ import { muxTracers } from '../../evm/tracing/mux-tracer.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { type AccessList, createAccessList } from '../../execution/access-list.ts'
 import { applyTransaction, TransactionRejected } from '../../execution/apply-transaction.ts'
-import { estimateGas } from '../../execution/estimate-gas.ts'
+import { estimateGas, type FundsRule } from '../../execution/estimate-gas.ts'
 import { messageCall, type Simulation, type SimulationParts } from '../../execution/message-call.ts'
 import type { CallRequest, StateOverrides } from '../../execution/request.ts'
 import { tracedState } from '../../execution/traced-state.ts'
@@ -38,13 +38,13 @@ export interface Simulations {
     timeoutMs?: number,
   ): MaybePromise<Uint8Array>
   /**
-   * Lowest gas limit with which the message succeeds. Throws `insufficient-funds` if `checksFunds`, `reverted`,
+   * Lowest gas limit with which the message succeeds. Throws `insufficient-funds` by `fundsRule`, `reverted`,
    * `block-not-found`, `limit-exceeded`.
    */
   estimateGas(
     request: CallRequest,
     reference: BlockReference,
-    checksFunds: boolean,
+    fundsRule: FundsRule,
     timeoutMs?: number,
   ): Promise<bigint>
   /** Runs a message as `call` does, and lists the accounts and slots that it accessed; its failure is part of the result. */
@@ -135,7 +135,7 @@ export class StateSimulations implements Simulations {
   async estimateGas(
     request: CallRequest,
     reference: BlockReference,
-    checksFunds: boolean,
+    fundsRule: FundsRule,
     timeoutMs?: number,
   ): Promise<bigint> {
     const { events, nameFailure, onDemand, gasEstimationCap } = this.#parts
@@ -148,7 +148,7 @@ export class StateSimulations implements Simulations {
         ...this.#messageParts(request, context, timeoutMs),
         gasCap: this.#gasCap(gasEstimationCap),
         named: nameFailure,
-        checksFunds,
+        fundsRule,
         onFailure(failed) {
           consoleCalls = failed.consoleCalls
         },

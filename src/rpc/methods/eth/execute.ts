@@ -14,6 +14,9 @@ import { requireSupported, SentOverrideSet } from '../../wire/overrides.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalars.ts'
 import { COW, COW1 } from '../example-accounts.ts'
 
+/** What an estimate asks of the sender's balance: of Hardhat nothing, of Anvil (1.7.1) as that node does. */
+const FUNDS_RULES = { rsk: 'cost', hardhat: 'none', anvil: 'allowance' } as const
+
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 
 /**
@@ -71,10 +74,9 @@ export const eth_estimateGas = method({
     const { engine, options } = context
     requireReceiver(transaction, context)
     requireCallable(block, engine.queries)
-    // Hardhat and Anvil estimate whatever balance the sender has.
-    const checksFunds = options.dialect === 'rsk'
     const { estimateGas } = engine.queries
-    return toQuantity(await estimateGas(transaction, block.reference, checksFunds, timeLeft(context)))
+    const fundsRule = FUNDS_RULES[options.dialect]
+    return toQuantity(await estimateGas(transaction, block.reference, fundsRule, timeLeft(context)))
   },
 })
 

@@ -56,7 +56,7 @@ export const eth_fillTransaction = method({
       nonce: request.nonce ?? queries.pendingNonce(from),
       gasPrice,
       gasLimit:
-        request.gas ?? (await queries.estimateGas(priced, { tag: 'pending' }, true, timeLeft(context))),
+        request.gas ?? (await queries.estimateGas(priced, { tag: 'pending' }, 'cost', timeLeft(context))),
       to,
       value,
       data,

@@ -120,7 +120,7 @@ describe('eth_estimateGas', () => {
   it.each([[[]], [['latest']], [[null]]])('takes %j for the head', async (block) => {
     const { outcome, args } = await asked('eth_estimateGas', [{ from: A, to: B, value: '0x1' }, ...block])
     expect(outcome).toEqual({ result: '0x5208' })
-    expect(args).toEqual([{ from: A, to: B, value: 1n }, { tag: 'latest' }, true])
+    expect(args).toEqual([{ from: A, to: B, value: 1n }, { tag: 'latest' }, 'cost'])
   })
 
   it('refuses foreign tags, missing blocks and overrides', async () => {
