@@ -27,6 +27,12 @@ export interface TransactionView {
   readonly index?: number
 }
 
+/** A transaction of the canonical chain, and where it stands. */
+export interface MinedTransaction {
+  readonly transaction: Transaction
+  readonly place: { readonly hash: Hex; readonly number: number; readonly index: number }
+}
+
 /** The receipt of a mined transaction with its context. */
 export interface ReceiptView {
   readonly transaction: Transaction

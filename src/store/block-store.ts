@@ -8,7 +8,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { AccountIndex } from './account-index.ts'
 import { type LogBlock, storedLogBlock } from './log-block.ts'
-import type { PoolEntry, TransactionLocation } from './records.ts'
+import { type PoolEntry, type TransactionLocation, transactionInBody } from './records.ts'
 import type { Change, KeyValueReader, Write } from './table.ts'
 import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
 
@@ -139,6 +139,14 @@ export class BlockStore {
     }
     this.#remember(executed)
     return executed
+  }
+
+  /** The transaction at an index of a block; one that is not at hand is not decoded for it. `undefined` beyond the end. */
+  transaction(hash: Hex, index: number): Transaction | undefined {
+    const isRecent = this.#blocks.has(hash)
+    const read = (bytes: Uint8Array) => transactionInBody(bytes, index)
+    const stored = isRecent ? undefined : this.#tables.bodies.part(hash, read)
+    return stored ?? this.get(hash)?.block.transactions[index]
   }
 
   /** The block of this hash and number as a query for logs reads it; one that is not at hand is not decoded. */

@@ -10,7 +10,7 @@ import { concat, fromBigInt, roomFor, toNumber } from '../encoding/bytes.ts'
 import { HASH_BYTES } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex, writeHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, asNumber, decodeRlp } from '../encoding/rlp.ts'
-import { frameList, frameString, frameStrings } from '../encoding/rlp-frame.ts'
+import { frameList, frameString, frameStrings, itemEnd, payloadStart } from '../encoding/rlp-frame.ts'
 import { NodeError } from '../errors.ts'
 import type { Id, ValueCodec } from './table.ts'
 
@@ -93,6 +93,19 @@ export function body(config: ChainConfig): ValueCodec<Body> {
       }
     },
   }
+}
+
+/** The transaction at an index of a stored body, of which no other is decoded; `undefined` beyond the end. */
+export function transactionInBody(stored: Uint8Array, index: number): Transaction | undefined {
+  const list = payloadStart(stored, 0)
+  const end = itemEnd(stored, list)
+  if (!(end <= stored.length)) throw new RangeError('the body ends before its transactions')
+  let at = payloadStart(stored, list)
+  for (let item = 0; item < 2 * index && at < end; item++) at = itemEnd(stored, at)
+  if (at >= end) return undefined
+  const sender = itemEnd(stored, at)
+  const from = toHex(stored.subarray(payloadStart(stored, sender), itemEnd(stored, sender)))
+  return restoreTransaction(stored.subarray(payloadStart(stored, at), sender), from)
 }
 
 /** Receipts of a block. */

@@ -137,6 +137,10 @@ export type AuditedEntry<K, V> =
   | { readonly key: K; readonly value: V; readonly problem?: undefined }
   | { readonly key: K; readonly value?: undefined; readonly problem: string }
 
+function unreadable(id: Id, error: unknown): UnreadableError {
+  return new UnreadableError(`the entry ${id} cannot be read: ${messageOf(error)}`)
+}
+
 /** The part of the keyspace whose keys start with one byte. */
 export class Table<K extends Id, V> {
   readonly #reader: KeyValueReader
@@ -161,7 +165,18 @@ export class Table<K extends Id, V> {
     try {
       return this.#values.decode(bytes, id)
     } catch (error) {
-      throw new UnreadableError(`the entry ${id} cannot be read: ${messageOf(error)}`)
+      throw unreadable(id, error)
+    }
+  }
+
+  /** What `read` makes of the bytes of an entry, for a reader that needs a part of the value. Throws as `get` does. */
+  part<P>(key: K, read: (bytes: Uint8Array) => P): P | undefined {
+    const bytes = this.bytes(key)
+    if (bytes === undefined) return undefined
+    try {
+      return read(bytes)
+    } catch (error) {
+      throw unreadable(key, error)
     }
   }
 

@@ -125,6 +125,34 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(reader.logBlock(two.hash, 2)).toBeUndefined()
     }))
 
+  it('reads one transaction of a block, and none of the others', () =>
+    withStore(async (store) => {
+      const transactions = [transfer(0), transfer(1), transfer(2)] as const
+      const unreadable = { ...transactions[1], raw: Uint8Array.of(0xff) }
+      const block = { ...one.block, transactions: [transactions[0], unreadable, transactions[2]] }
+      const writer = await BlockStore.open(store, CONFIG)
+      await extendBy(store, writer, { ...one, block })
+      expect(writer.transaction(one.hash, 2)).toBe(transactions[2])
+      const reader = await BlockStore.open(store, CONFIG)
+      expect(reader.transaction(one.hash, 0)).toEqual(transactions[0])
+      expect(reader.transaction(one.hash, 2)).toEqual(transactions[2])
+      const storage = expect.objectContaining({ kind: 'storage' })
+      expect(() => reader.transaction(one.hash, 1)).toThrow(storage)
+      expect(() => reader.get(one.hash)).toThrow(storage)
+      expect(reader.transaction(two.hash, 0)).toBeUndefined()
+    }))
+
+  it('knows no transaction beyond the end of a block', () =>
+    withStore(async (store) => {
+      await extendBy(store, await BlockStore.open(store, CONFIG), one)
+      const reader = await BlockStore.open(store, CONFIG)
+      const { transactions } = one.block
+      for (const [at, transaction] of transactions.entries()) {
+        expect(reader.transaction(one.hash, at)).toEqual(transaction)
+      }
+      expect(reader.transaction(one.hash, transactions.length)).toBeUndefined()
+    }))
+
   it('shows nothing of a batch before it is written', () =>
     withStore(async (store) => {
       const blocks = await BlockStore.open(store, CONFIG)

@@ -177,7 +177,7 @@ export function fakeEngine(
     transactionBySenderAndNonce: async (sender, nonce) => {
       const index = block1.block.transactions.findIndex((one) => one.from === sender && one.nonce === nonce)
       const transaction = block1.block.transactions[index]
-      return transaction && { transaction, block: block1, index }
+      return transaction && { transaction, place: { hash: block1.hash, number: 1, index } }
     },
     contractOrigin: note('contractOrigin', undefined),
     accountTransactions: note('accountTransactions', { transactions: [], isFirst: true, isLast: true }),

@@ -6,7 +6,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import { type AccountBlock, REMASC_INDEX } from '../../store/account-index.ts'
 import type { ContractOrigin } from '../../store/records.ts'
 import type { ChainAccess } from '../blockchain/ancestry.ts'
-import type { TransactionView } from '../model.ts'
+import type { MinedTransaction } from '../model.ts'
 import { atOneHead } from './at-one-head.ts'
 import type { Lookup } from './lookup.ts'
 
@@ -34,7 +34,7 @@ export interface AccountPage {
 /** Queries that take the same time whatever the length of the chain. All read at one head. */
 export interface AccountHistory {
   /** A mined transaction; `undefined` when there is none. */
-  transactionBySenderAndNonce(sender: Hex, nonce: bigint): Promise<TransactionView | undefined>
+  transactionBySenderAndNonce(sender: Hex, nonce: bigint): Promise<MinedTransaction | undefined>
   /** The last creation of a contract; `undefined` for any other account. */
   contractOrigin(contract: Hex): Promise<ContractOrigin | undefined>
   /**
@@ -44,7 +44,7 @@ export interface AccountHistory {
   accountTransactions(query: AccountQuery): Promise<AccountPage>
 }
 
-type Parts = Pick<ChainAccess, 'blockchain' | 'blocks'> & { readonly transaction: Lookup['transaction'] }
+type Parts = Pick<ChainAccess, 'blockchain' | 'blocks'> & Pick<Lookup, 'minedTransaction'>
 
 /** Blocks in the order in which a query goes through them. */
 interface HeightRange {
@@ -58,18 +58,18 @@ interface HeightRange {
 export class ChainAccountHistory implements AccountHistory {
   readonly #blockchain: Parts['blockchain']
   readonly #blocks: Parts['blocks']
-  readonly #transaction: Parts['transaction']
+  readonly #minedTransaction: Parts['minedTransaction']
 
-  constructor({ blockchain, blocks, transaction }: Parts) {
+  constructor({ blockchain, blocks, minedTransaction }: Parts) {
     this.#blockchain = blockchain
     this.#blocks = blocks
-    this.#transaction = transaction
+    this.#minedTransaction = minedTransaction
   }
 
-  async transactionBySenderAndNonce(sender: Hex, nonce: bigint): Promise<TransactionView | undefined> {
+  async transactionBySenderAndNonce(sender: Hex, nonce: bigint): Promise<MinedTransaction | undefined> {
     const { accounts } = this.#blocks
     const hash = await atOneHead(this.#blockchain, (head) => accounts.transactionOf(sender, nonce, head))
-    return hash === undefined ? undefined : this.#transaction(hash)
+    return hash === undefined ? undefined : this.#minedTransaction(hash)
   }
 
   contractOrigin(contract: Hex): Promise<ContractOrigin | undefined> {

@@ -5,7 +5,7 @@ import type { MaybePromise } from '../../maybe-promise.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { Chain } from '../blockchain/chain.ts'
 import type { Pending } from '../mining/pending.ts'
-import type { BlockReference, BlockView, ReceiptView, TransactionView } from '../model.ts'
+import type { BlockReference, BlockView, MinedTransaction, ReceiptView, TransactionView } from '../model.ts'
 import type { Pool } from '../pool/pool.ts'
 
 /** Reads of the chain and the pool. */
@@ -16,6 +16,8 @@ export interface Lookup {
   /** The state after a stored block. */
   stateAfter(block: ExecutedBlock): StateReader
   transaction(hash: Hex): TransactionView | undefined
+  /** A mined transaction, without decoding the rest of its block. */
+  minedTransaction(hash: Hex): MinedTransaction | undefined
   receipt(hash: Hex): ReceiptView | undefined
 }
 
@@ -65,6 +67,17 @@ export class ChainLookup implements Lookup {
     if (at !== undefined && transaction !== undefined) return { transaction, ...at }
     const pooled = this.#parts.pool.get(hash)
     return pooled && { transaction: pooled }
+  }
+
+  minedTransaction(hash: Hex): MinedTransaction | undefined {
+    const { blocks } = this.#parts
+    const at = blocks.transactionLocation(hash)
+    if (at === undefined) return undefined
+    const { blockHash, index } = at
+    const transaction = blocks.transaction(blockHash, index)
+    const header = blocks.header(blockHash)
+    if (transaction === undefined || header === undefined) return undefined
+    return { transaction, place: { hash: blockHash, number: header.number, index } }
   }
 
   receipt(hash: Hex): ReceiptView | undefined {

@@ -144,7 +144,8 @@ function replayQueries(context: Context) {
 
 function searchQueries(context: Context) {
   const { blockchain, indexes, lookup } = context
-  const history = new ChainAccountHistory({ ...context, transaction: (hash) => lookup.transaction(hash) })
+  const minedTransaction: Lookup['minedTransaction'] = (hash) => lookup.minedTransaction(hash)
+  const history = new ChainAccountHistory({ ...context, minedTransaction })
   const logs = new LogSearch(context)
   const blocksBetween: Queries['blocksBetween'] = (senders, receivers, { from, to }) =>
     indexes.withParticipants(

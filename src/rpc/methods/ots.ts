@@ -207,8 +207,8 @@ export const ots_getTransactionBySenderAndNonce = method({
   result: () => HashText.nullable(),
   examples: [{ params: [NOBODY, 0], result: null }],
   async run({ sender, nonce }, { engine }) {
-    const view = await engine.queries.transactionBySenderAndNonce(sender, nonce)
-    return view?.transaction.hash ?? null
+    const mined = await engine.queries.transactionBySenderAndNonce(sender, nonce)
+    return mined?.transaction.hash ?? null
   },
 })
 

@@ -163,7 +163,7 @@ export const eth_getTransactionBySenderAndNonce = method({
   examples: [{ params: ['0x00000000000000000000000000000000000dead1', '0x0'], result: null }],
   async run({ sender, nonce }, { engine: { queries } }) {
     const mined = await queries.transactionBySenderAndNonce(sender, nonce)
-    if (mined !== undefined) return toRpcTransactionView(mined)
+    if (mined !== undefined) return toRpcTransaction(mined.transaction, mined.place)
     const pooled = queries.pooledAt(sender, nonce)
     // The lookup by hash finds it only if it is runnable.
     const runnable = pooled && queries.transaction(pooled.hash)
