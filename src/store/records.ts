@@ -104,8 +104,10 @@ export function transactionInBody(stored: Uint8Array, index: number): Transactio
   for (let item = 0; item < 2 * index && at < end; item++) at = itemEnd(stored, at)
   if (at >= end) return undefined
   const sender = itemEnd(stored, at)
-  const from = toHex(stored.subarray(payloadStart(stored, sender), itemEnd(stored, sender)))
-  return restoreTransaction(stored.subarray(payloadStart(stored, at), sender), from)
+  const bytesOf = (start: number, stop: number, name: string) =>
+    asBytes(decodeRlp(stored.subarray(start, stop)), name)
+  const from = toHex(bytesOf(sender, itemEnd(stored, sender), 'sender'))
+  return restoreTransaction(bytesOf(at, sender, 'transaction'), from)
 }
 
 /** Receipts of a block. */
