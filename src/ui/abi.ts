@@ -4,28 +4,7 @@
  */
 import { concat, encodeAbiParameters } from 'viem/utils'
 import type { Hex } from './format.ts'
-
-/** A parameter of `evm_contractAbi`. */
-export interface AbiParameter {
-  readonly name: string
-  readonly type: string
-  readonly indexed?: boolean
-  /** Of tuples and arrays of tuples only. */
-  readonly components?: readonly AbiParameter[]
-}
-
-/** An entry of `evm_contractAbi`. */
-export interface AbiEntry {
-  readonly type: 'function' | 'event' | 'error' | 'constructor'
-  readonly name?: string
-  readonly inputs: readonly AbiParameter[]
-  readonly outputs?: readonly AbiParameter[]
-  readonly stateMutability?: 'pure' | 'view' | 'nonpayable' | 'payable'
-  /** Such as `transfer(address,uint256)`. */
-  readonly signature?: string
-  /** 4 bytes, or the topic of an event. */
-  readonly selector?: Hex
-}
+import type { AbiEntry, AbiParameter } from './model.ts'
 
 /** Longest fixed array. */
 const MOST_ITEMS = 100_000

@@ -1,9 +1,10 @@
 /** The accounts that can send, the one that is chosen, and how a transaction is sent. */
 import { signal } from '@preact/signals'
-import { call, RpcError } from './client.ts'
+import { listOf, orNull } from './checks.ts'
+import { call, callFor, RpcError } from './client.ts'
 import { decodeAll } from './decode.ts'
-import { failureText, type Hex, messageOf, quantity } from './format.ts'
-import type { Receipt } from './model.ts'
+import { failureText, type Hex, isAddress, isHex, messageOf, quantity } from './format.ts'
+import { isReceipt, type Receipt } from './model.ts'
 import { type Loaded, useQuery } from './query.ts'
 import { hasAccounts, may } from './store.ts'
 
@@ -13,14 +14,13 @@ export const sender = signal('')
 /** Addresses that this page has impersonated. */
 export const impersonated = signal<readonly Hex[]>([])
 
-const ADDRESS = /^0x[0-9a-f]{40}$/i
 const COIN_DIGITS = 18
 
 /** The address that a text is. Throws an Error in words. */
 export function addressOf(text: string): Hex {
-  const plain = text.trim()
-  if (!ADDRESS.test(plain)) throw new Error('Expected an address: 0x and 40 hex digits')
-  return plain.toLowerCase() as Hex
+  const address = text.trim().toLowerCase()
+  if (!isAddress(address)) throw new Error('Expected an address: 0x and 40 hex digits')
+  return address
 }
 
 /** Coins as wei; empty is none. Throws an Error in words. */
@@ -62,7 +62,7 @@ export function maySend(): boolean {
 export function useAccounts(): Loaded<readonly Hex[]> {
   return useQuery(
     `accounts ${may('eth_accounts')}`,
-    async (signal) => (may('eth_accounts') ? call<Hex[]>('eth_accounts', [], signal) : []),
+    async (signal) => (may('eth_accounts') ? callFor(listOf(isHex), 'eth_accounts', [], signal) : []),
     'settled',
   )
 }
@@ -93,7 +93,7 @@ function wireOf({ to, data, value = 0n }: Message, from: Hex | undefined): objec
 
 /** The account that is chosen, or the first one; another one is impersonated. */
 async function senderOf(): Promise<Hex> {
-  const accounts = may('eth_accounts') ? await call<Hex[]>('eth_accounts') : []
+  const accounts = may('eth_accounts') ? await callFor(listOf(isHex), 'eth_accounts') : []
   const [first] = accounts
   if (sender.value === '') {
     if (first === undefined) throw new Error('The node signs for no account')
@@ -108,7 +108,7 @@ async function senderOf(): Promise<Hex> {
 async function failureOf(error: unknown, to: Hex | undefined): Promise<Error> {
   if (!(error instanceof RpcError)) return error instanceof Error ? error : new Error(messageOf(error))
   const message = failureText(error.message)
-  const data = typeof error.data === 'string' && error.data.startsWith('0x') ? (error.data as Hex) : undefined
+  const data = isHex(error.data) ? error.data : undefined
   if (data === undefined || data === '0x') return new Error(message)
   const [decoded] = await decodeAll([{ kind: 'error', data, address: to }]).catch(() => [])
   const isKnown = decoded === null || decoded === undefined || message.includes(decoded.text)
@@ -120,8 +120,8 @@ export async function send(message: Message): Promise<Hex> {
   const from = await senderOf()
   const request = wireOf(message, from)
   try {
-    const gas = may('eth_estimateGas') ? await call<Hex>('eth_estimateGas', [request]) : undefined
-    return await call<Hex>('eth_sendTransaction', [{ ...request, ...(gas !== undefined && { gas }) }])
+    const gas = may('eth_estimateGas') ? await callFor(isHex, 'eth_estimateGas', [request]) : undefined
+    return await callFor(isHex, 'eth_sendTransaction', [{ ...request, ...(gas !== undefined && { gas }) }])
   } catch (error) {
     throw await failureOf(error, message.to)
   }
@@ -129,15 +129,16 @@ export async function send(message: Message): Promise<Hex> {
 
 /** The receipt of a transaction; null while it waits. */
 export function receiptOf(hash: Hex): Promise<Receipt | null> {
-  return call<Receipt | null>('eth_getTransactionReceipt', [hash])
+  return callFor(orNull(isReceipt), 'eth_getTransactionReceipt', [hash])
 }
 
 /** Simulates a message from the chosen account; returns its output. Throws an Error that gives the failure in words. */
 export async function simulate(message: Message): Promise<Hex> {
   const from = sender.value === '' ? undefined : addressOf(sender.value)
   try {
-    const [first] = from === undefined && may('eth_accounts') ? await call<Hex[]>('eth_accounts') : [from]
-    return await call<Hex>('eth_call', [wireOf(message, first), 'latest'])
+    const [first] =
+      from === undefined && may('eth_accounts') ? await callFor(listOf(isHex), 'eth_accounts') : [from]
+    return await callFor(isHex, 'eth_call', [wireOf(message, first), 'latest'])
   } catch (error) {
     throw await failureOf(error, message.to)
   }

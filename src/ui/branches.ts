@@ -1,25 +1,22 @@
 /** The blocks that the node knows between two heights, with their branches. */
-import { call, callAll, present } from './client.ts'
-import { type Hex, quantity, toBigInt, toNumber } from './format.ts'
+import { listOf, orNull } from './checks.ts'
+import { callAll, callFor, present } from './client.ts'
+import { isHex, quantity, toBigInt, toNumber } from './format.ts'
 import { assignLanes, type TreeBlock } from './lanes.ts'
-import type { Block } from './model.ts'
-
-interface Known {
-  readonly hash: Hex
-  readonly totalDifficulty: Hex
-  readonly inMainChain: boolean
-}
+import { isBlock, isKnownBlock } from './model.ts'
 
 /** Loads the blocks of these heights, newest first. */
 export async function loadBranches(from: number, to: number, signal: AbortSignal): Promise<TreeBlock[]> {
   const heights = Array.from({ length: to - from + 1 }, (_, i) => to - i)
-  const lists = await callAll<readonly Known[]>(
+  const lists = await callAll(
+    listOf(isKnownBlock),
     heights.map((height) => ['eth_getBlocksByNumber', [quantity(height)]] as const),
     signal,
   )
   const known = present(lists).flat()
   const blocks = present(
-    await callAll<Block | null>(
+    await callAll(
+      orNull(isBlock),
       known.map(({ hash }) => ['eth_getBlockByHash', [hash, false]] as const),
       signal,
     ),
@@ -49,5 +46,5 @@ export async function loadBranches(from: number, to: number, signal: AbortSignal
 
 /** The height of the head. */
 export async function headHeight(signal: AbortSignal): Promise<number> {
-  return toNumber(await call<Hex>('eth_blockNumber', [], signal))
+  return toNumber(await callFor(isHex, 'eth_blockNumber', [], signal))
 }

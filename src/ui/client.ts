@@ -1,4 +1,5 @@
 /** The client of the explorer: JSON-RPC calls by POST, and subscriptions over one WebSocket that reconnects. */
+import { type Check, type Checked, isAnything, isNumber, isObject, isText, objectOf } from './checks.ts'
 
 /** A JSON-RPC error: the message of the node, its code and its data. */
 export class RpcError extends Error {
@@ -22,22 +23,27 @@ interface Reply {
   readonly error: RpcError | undefined
 }
 
-/** The members of an object of the wire; none for anything else. */
-const membersOf = (value: unknown): ReadonlyMap<string, unknown> =>
-  new Map(typeof value === 'object' && value !== null ? Object.entries(value) : [])
+const isError = objectOf({ code: isNumber, message: isText }, { data: isAnything })
 
 /** Reads an answer. Throws `ConnectionError` where it is none of JSON-RPC. */
 function replyOf(value: unknown): Reply {
-  const members = membersOf(value)
-  const [id, result] = [members.get('id'), members.get('result')]
-  const given = members.get('error')
-  if (given === undefined && members.has('result')) return { id, result, error: undefined }
-  const error = membersOf(given)
-  const [code, message] = [error.get('code'), error.get('message')]
-  if (typeof code !== 'number' || typeof message !== 'string') {
-    throw new ConnectionError('The node gave an answer that is not JSON-RPC')
+  if (isObject(value)) {
+    const { id, result, error } = value
+    if (error === undefined && 'result' in value) return { id, result, error: undefined }
+    if (isError(error)) return { id, result, error: new RpcError(error.message, error.code, error.data) }
   }
-  return { id, result, error: new RpcError(message, code, error.get('data')) }
+  throw new ConnectionError('The node gave an answer that is not JSON-RPC')
+}
+
+/** The result of an answer to a method, or its error. Throws `ConnectionError` where the result is of another type. */
+function outcomeOf<Result>(
+  isResult: Check<Result>,
+  method: string,
+  { result, error }: Reply,
+): Result | RpcError {
+  if (error !== undefined) return error
+  if (isResult(result)) return result
+  throw new ConnectionError(`The node gave an answer to ${method} that this page cannot read`)
 }
 
 /** The path of JSON-RPC: that of the page, which ends in a slash, without it. It holds the API key if there is one. */
@@ -66,15 +72,22 @@ async function post(body: unknown, signal?: AbortSignal): Promise<unknown> {
   }
 }
 
-/** Calls a method. The caller names the type of the result, which docs/methods/README.md states. Throws `RpcError`, `ConnectionError`. */
-export async function call<Result>(
+/** Calls a method whose result has to be of a type. Throws `RpcError`, `ConnectionError`. */
+export async function callFor<Result>(
+  isResult: Check<Result>,
   method: string,
   params: readonly unknown[] = [],
   signal?: AbortSignal,
 ): Promise<Result> {
-  const { result, error } = replyOf(await post({ jsonrpc: '2.0', id: ++lastId, method, params }, signal))
-  if (error !== undefined) throw error
-  return result as Result
+  const reply = replyOf(await post({ jsonrpc: '2.0', id: ++lastId, method, params }, signal))
+  const outcome = outcomeOf(isResult, method, reply)
+  if (outcome instanceof RpcError) throw outcome
+  return outcome
+}
+
+/** Calls a method whose result is only shown, or of no interest. Throws `RpcError`, `ConnectionError`. */
+export function call(method: string, params: readonly unknown[] = []): Promise<unknown> {
+  return callFor(isAnything, method, params)
 }
 
 /** One call of a batch. */
@@ -83,8 +96,12 @@ export type Call = readonly [method: string, params: readonly unknown[]]
 /** Most calls of one message, below the least limit that a preset sets. */
 const MOST_IN_BATCH = 50
 
-/** Calls several methods in as few messages as possible; each outcome is a result or the error it was answered with. */
+/**
+ * Calls several methods, whose results have to be of a type, in as few messages as possible; each outcome is a result or
+ * the error it was answered with. Throws `RpcError` where a message is refused, `ConnectionError`.
+ */
 export async function callAll<Result>(
+  isResult: Check<Result>,
   calls: readonly Call[],
   signal?: AbortSignal,
 ): Promise<(Result | RpcError)[]> {
@@ -100,10 +117,11 @@ export async function callAll<Result>(
       throw replyOf(answer).error ?? new ConnectionError('The node gave one answer to a batch')
     }
     const replies = new Map(answer.map(replyOf).map((reply) => [reply.id, reply]))
-    for (const i of part.keys()) {
+    for (const [i, [method]] of part.entries()) {
       const reply = replies.get(first + i)
-      if (reply === undefined) outcomes.push(new RpcError('No answer', -32603))
-      else outcomes.push(reply.error ?? (reply.result as Result))
+      outcomes.push(
+        reply === undefined ? new RpcError('No answer', -32603) : outcomeOf(isResult, method, reply),
+      )
     }
   }
   return outcomes
@@ -113,6 +131,8 @@ export async function callAll<Result>(
 export function present<Result>(outcomes: readonly (Result | null | RpcError)[]): Result[] {
   return outcomes.flatMap((outcome) => (outcome === null || outcome instanceof RpcError ? [] : [outcome]))
 }
+
+const isNotification = objectOf({ subscription: isText, result: isAnything })
 
 /** What a feed calls. */
 export interface FeedListener {
@@ -192,15 +212,14 @@ export class Feed {
   }
 
   #receive(text: string): void {
-    const message = membersOf(JSON.parse(text))
-    if (!message.has('params')) {
-      this.#begin(message.get('id'), message.get('result'))
-      return
-    }
-    const notification = membersOf(message.get('params'))
-    for (const { id, onEvent } of this.#wanted.values()) {
-      if (id !== undefined && id === notification.get('subscription')) onEvent(notification.get('result'))
-    }
+    const message: unknown = JSON.parse(text)
+    if (!isObject(message)) return
+    if (!('params' in message)) this.#begin(message.id, message.result)
+    else if (isNotification(message.params)) this.#notify(message.params)
+  }
+
+  #notify({ subscription, result }: Checked<typeof isNotification>): void {
+    for (const { id, onEvent } of this.#wanted.values()) if (id === subscription) onEvent(result)
   }
 
   /** Notes the id that the node gave to the subscription of a call. */

@@ -1,28 +1,28 @@
 /** The ABIs that the node knows, and how one is registered from a file. */
-import type { AbiEntry } from './abi.ts'
-import { call } from './client.ts'
-import type { Hex } from './format.ts'
+import { type Checked, isNumber, isObject, isText, listOf, objectOf, orNull } from './checks.ts'
+import { call, callFor } from './client.ts'
+import { type Hex, isHex } from './format.ts'
+import { isAbiEntry } from './model.ts'
 import { forgetNames } from './names.ts'
 import { may, version } from './store.ts'
 
 /** `evm_contractAbi`. */
-export interface ContractAbi {
-  readonly name: string | null
-  readonly abi: readonly AbiEntry[]
-}
+const isContractAbi = objectOf({ name: orNull(isText), abi: listOf(isAbiEntry) })
+export type ContractAbi = Checked<typeof isContractAbi>
 
 /** `evm_contracts`. */
-export interface KnownContract {
-  readonly name: string | null
-  readonly address: Hex | null
-  readonly functions: number
-  readonly events: number
-  readonly errors: number
-}
+export const isKnownContract = objectOf({
+  name: orNull(isText),
+  address: orNull(isHex),
+  functions: isNumber,
+  events: isNumber,
+  errors: isNumber,
+})
+export type KnownContract = Checked<typeof isKnownContract>
 
 /** The ABI of the contract at an address, or of this name; null where none is known or the method is closed. */
 export async function loadAbi(contract: string, signal?: AbortSignal): Promise<ContractAbi | null> {
-  return may('evm_contractAbi') ? call<ContractAbi | null>('evm_contractAbi', [contract], signal) : null
+  return may('evm_contractAbi') ? callFor(orNull(isContractAbi), 'evm_contractAbi', [contract], signal) : null
 }
 
 /** Registers an ABI for an address, or for every contract of this name, and has the pages load it. Throws `RpcError`. */
@@ -36,11 +36,11 @@ export async function registerAbi(contract: string, abi: unknown): Promise<void>
 const MEMBERS = ['contractName', 'abi', 'bytecode', 'deployedBytecode'] as const
 
 function artifactOf(json: unknown, name: string): { readonly name: string; readonly artifact: object } {
-  const members = Array.isArray(json) ? { abi: json } : (json as Readonly<Record<string, unknown>> | null)
-  if (!Array.isArray(members?.abi)) throw new Error('it has no ABI')
-  const { contractName } = members as { contractName?: unknown }
-  const own = typeof contractName === 'string' && contractName !== '' ? contractName : name
-  const kept = MEMBERS.flatMap((member) => (member in members ? [[member, members[member as 'abi']]] : []))
+  const members = new Map(Object.entries(Array.isArray(json) ? { abi: json } : isObject(json) ? json : {}))
+  if (!Array.isArray(members.get('abi'))) throw new Error('it has no ABI')
+  const contractName = members.get('contractName')
+  const own = isText(contractName) && contractName !== '' ? contractName : name
+  const kept = MEMBERS.flatMap((member) => (members.has(member) ? [[member, members.get(member)]] : []))
   return { name: own, artifact: { ...Object.fromEntries(kept), contractName: own } }
 }
 

@@ -1,5 +1,6 @@
 /** Decoded calls, events and errors, from the names that the node knows. */
-import { call } from './client.ts'
+import { type Checked, isText, listOf, objectOf, orNull } from './checks.ts'
+import { callFor } from './client.ts'
 import type { Hex } from './format.ts'
 import { may } from './store.ts'
 
@@ -13,12 +14,15 @@ export interface DecodeItem {
 }
 
 /** `evm_decode`: its name and arguments as text. */
-export interface DecodedItem {
-  readonly name: string
-  readonly arguments: readonly { readonly name: string; readonly type: string; readonly value: string }[]
-  readonly text: string
-  readonly output?: string
-}
+const isDecodedItem = objectOf(
+  {
+    name: isText,
+    arguments: listOf(objectOf({ name: isText, type: isText, value: isText })),
+    text: isText,
+  },
+  { output: isText },
+)
+export type DecodedItem = Checked<typeof isDecodedItem>
 
 const MOST_ITEMS = 1000
 
@@ -31,7 +35,7 @@ export async function decodeAll(
   for (let at = 0; at < items.length; at += MOST_ITEMS) {
     const part = items.slice(at, at + MOST_ITEMS)
     const decoded = may('evm_decode')
-      ? await call<(DecodedItem | null)[]>('evm_decode', [part], signal)
+      ? await callFor(listOf(orNull(isDecodedItem)), 'evm_decode', [part], signal)
       : part.map(() => null)
     outcomes.push(...decoded)
   }

@@ -8,10 +8,15 @@ export function isHex(value: unknown): value is Hex {
   return typeof value === 'string' && value.startsWith('0x')
 }
 
+/** Is the text an address in lower case? */
+export function isAddress(text: string): text is Hex {
+  return /^0x[0-9a-f]{40}$/.test(text)
+}
+
 /** The members of an object that is keyed by hex. */
 export function entriesOf<Value>(members: Readonly<Record<Hex, Value>>): [Hex, Value][] {
   // `Object.entries` takes the keys of a record for any text.
-  return Object.entries(members) as [Hex, Value][]
+  return Object.entries(members).filter((entry): entry is [Hex, Value] => isHex(entry[0]))
 }
 
 const WEI_DIGITS = 18

@@ -131,9 +131,9 @@ function commitmentCheck({ committed }: Coinbase, wanted: Hex): Check {
 
 /** Takes the proof of a block apart; `undefined` where the block has none in today's form (RSKIP-92). */
 export function readProof(header: Header): Proof | undefined {
-  const parentBytes = bytesOf(header.bitcoinMergedMiningHeader ?? '0x')
-  const branch = bytesOf(header.bitcoinMergedMiningMerkleProof ?? '0x')
-  const coinbase = readCoinbase(bytesOf(header.bitcoinMergedMiningCoinbaseTransaction ?? '0x'))
+  const parentBytes = bytesOf(header.bitcoinMergedMiningHeader)
+  const branch = bytesOf(header.bitcoinMergedMiningMerkleProof)
+  const coinbase = readCoinbase(bytesOf(header.bitcoinMergedMiningCoinbaseTransaction))
   if (parentBytes.length !== HEADER_BYTES || branch.length % HASH_BYTES !== 0 || coinbase === undefined) {
     return undefined
   }

@@ -1,107 +1,128 @@
 /** Results of the node's methods as the pages use them (docs/methods/README.md has all members). */
-import type { Hex } from './format.ts'
+import { type Check, type Checked, isFlag, isOneOf, isText, listOf, objectOf, orNull } from './checks.ts'
+import { isHex } from './format.ts'
 
-/** The header in `eth_getBlockByNumber`. */
-export interface Header {
-  readonly number: Hex
-  readonly hash: Hex
-  readonly parentHash: Hex
-  readonly timestamp: Hex
-  readonly miner: Hex
-  readonly gasUsed: Hex
-  readonly gasLimit: Hex
-  readonly difficulty: Hex
-  readonly totalDifficulty: Hex
-  readonly size: Hex
-  readonly minimumGasPrice: Hex
-  readonly paidFees: Hex
-  readonly stateRoot: Hex
-  readonly receiptsRoot: Hex
-  readonly transactionsRoot: Hex
-  readonly sha3Uncles: Hex
-  readonly logsBloom: Hex
-  readonly extraData: Hex
-  readonly bitcoinMergedMiningHeader: Hex
-  readonly bitcoinMergedMiningCoinbaseTransaction: Hex
-  readonly bitcoinMergedMiningMerkleProof: Hex
-  readonly hashForMergedMining: Hex
-  readonly cumulativeDifficulty: Hex
+const HEADER = {
+  number: isHex,
+  hash: isHex,
+  parentHash: isHex,
+  timestamp: isHex,
+  miner: isHex,
+  gasUsed: isHex,
+  gasLimit: isHex,
+  difficulty: isHex,
+  totalDifficulty: isHex,
+  size: isHex,
+  minimumGasPrice: isHex,
+  paidFees: isHex,
+  stateRoot: isHex,
+  receiptsRoot: isHex,
+  transactionsRoot: isHex,
+  sha3Uncles: isHex,
+  logsBloom: isHex,
+  extraData: isHex,
+  bitcoinMergedMiningHeader: isHex,
+  bitcoinMergedMiningCoinbaseTransaction: isHex,
+  bitcoinMergedMiningMerkleProof: isHex,
+  hashForMergedMining: isHex,
+  cumulativeDifficulty: isHex,
 }
+
+/** `eth_getHeaderByNumber`, and the header in `eth_getBlockByNumber`. */
+export const isHeader = objectOf(HEADER)
+export type Header = Checked<typeof isHeader>
+
+/** `eth_getBlockByNumber` with the hashes of the transactions. */
+export const isBlock = objectOf(
+  { ...HEADER, transactions: listOf(isHex), uncles: listOf(isHex) },
+  // Transactions that other answers leave out (`--hide-remasc`).
+  { hiddenTransactions: listOf(isHex) },
+)
+export type Block = Checked<typeof isBlock>
 
 /** `eth_getTransactionByHash`. */
-export interface Transaction {
-  readonly hash: Hex
-  readonly nonce: Hex
-  readonly blockHash: Hex | null
-  readonly blockNumber: Hex | null
-  readonly transactionIndex: Hex | null
-  readonly from: Hex
-  readonly to: Hex | null
-  readonly gas: Hex
-  readonly gasPrice: Hex
-  readonly value: Hex
-  readonly input: Hex
-}
-
-/** `eth_getBlockByNumber` with the hashes of the transactions, or with the transactions. */
-export interface Block<Entry = Hex> extends Header {
-  readonly transactions: readonly Entry[]
-  readonly uncles: readonly Hex[]
-  /** Transactions that other answers leave out (`--hide-remasc`). */
-  readonly hiddenTransactions?: readonly Hex[]
-}
+export const isTransaction = objectOf({
+  hash: isHex,
+  nonce: isHex,
+  blockHash: orNull(isHex),
+  blockNumber: orNull(isHex),
+  transactionIndex: orNull(isHex),
+  from: isHex,
+  to: orNull(isHex),
+  gas: isHex,
+  gasPrice: isHex,
+  value: isHex,
+  input: isHex,
+})
+export type Transaction = Checked<typeof isTransaction>
 
 /** A log of `eth_getTransactionReceipt`. */
-export interface Log {
-  readonly address: Hex
-  readonly topics: readonly Hex[]
-  readonly data: Hex
-  readonly logIndex: Hex
-  readonly blockNumber: Hex
-  readonly transactionHash: Hex
+export const isLog = objectOf({
+  address: isHex,
+  topics: listOf(isHex),
+  data: isHex,
+  logIndex: isHex,
+  blockNumber: isHex,
+  transactionHash: isHex,
+})
+export type Log = Checked<typeof isLog>
+
+/** The members of `eth_getTransactionReceipt`. */
+export const RECEIPT = {
+  transactionHash: isHex,
+  transactionIndex: isHex,
+  blockHash: isHex,
+  blockNumber: isHex,
+  from: isHex,
+  to: orNull(isHex),
+  status: isHex,
+  gasUsed: isHex,
+  contractAddress: orNull(isHex),
+  logs: listOf(isLog),
+}
+export const isReceipt = objectOf(RECEIPT)
+export type Receipt = Checked<typeof isReceipt>
+
+/** A block of `eth_getBlocksByNumber`. */
+export const isKnownBlock = objectOf({ hash: isHex, totalDifficulty: isHex, inMainChain: isFlag })
+
+/** A parameter of `evm_contractAbi`. */
+export interface AbiParameter {
+  readonly name: string
+  readonly type: string
+  readonly indexed?: boolean
+  /** Of tuples and arrays of tuples only. */
+  readonly components?: readonly AbiParameter[]
 }
 
-/** `eth_getTransactionReceipt`. */
-export interface Receipt {
-  readonly transactionHash: Hex
-  readonly transactionIndex: Hex
-  readonly blockHash: Hex
-  readonly blockNumber: Hex
-  readonly from: Hex
-  readonly to: Hex | null
-  readonly status: Hex
-  readonly gasUsed: Hex
-  readonly cumulativeGasUsed: Hex
-  readonly effectiveGasPrice: Hex
-  readonly contractAddress: Hex | null
-  readonly logs: readonly Log[]
-}
+const isAbiParameter: Check<AbiParameter> = objectOf(
+  { name: isText, type: isText },
+  { indexed: isFlag, components: (value): value is readonly AbiParameter[] => isAbiParameters(value) },
+)
+const isAbiParameters = listOf(isAbiParameter)
+
+/** An entry of `evm_contractAbi`. */
+export const isAbiEntry = objectOf(
+  { type: isOneOf('function', 'event', 'error', 'constructor'), inputs: isAbiParameters },
+  {
+    name: isText,
+    outputs: isAbiParameters,
+    stateMutability: isOneOf('pure', 'view', 'nonpayable', 'payable'),
+    // Such as `transfer(address,uint256)`.
+    signature: isText,
+    // 4 bytes, or the topic of an event.
+    selector: isHex,
+  },
+)
+export type AbiEntry = Checked<typeof isAbiEntry>
 
 /** A notification of `eth_subscribe("chain")`: how the canonical chain changed. */
-export interface ChainChange {
-  readonly number: Hex
-  readonly hash: Hex
-  /** Height of the last block that both chains have. */
-  readonly ancestor: Hex
-  readonly removed: readonly Hex[]
-  readonly added: readonly Hex[]
-}
-
-/** The part of an OpenRPC document that pages use. */
-export interface OpenRpc {
-  readonly methods: readonly OpenRpcMethod[]
-  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
-}
-
-/** A method of the document. */
-export interface OpenRpcMethod {
-  readonly name: string
-  readonly summary?: string
-  readonly params: readonly {
-    readonly name: string
-    readonly required?: boolean
-    readonly description?: string
-    readonly schema: unknown
-  }[]
-  readonly result?: { readonly name: string; readonly schema: unknown }
-}
+export const isChainChange = objectOf({
+  number: isHex,
+  hash: isHex,
+  // Height of the last block that both chains have.
+  ancestor: isHex,
+  removed: listOf(isHex),
+  added: listOf(isHex),
+})
+export type ChainChange = Checked<typeof isChainChange>

@@ -1,6 +1,7 @@
 /** Names of contracts by address, asked for in batches and kept. */
 import { signal } from '@preact/signals'
-import { call } from './client.ts'
+import { isText, listOf, orNull } from './checks.ts'
+import { callFor } from './client.ts'
 import type { Hex } from './format.ts'
 import { epoch, may } from './store.ts'
 
@@ -17,7 +18,7 @@ async function ask(): Promise<void> {
   wanted = new Set([...wanted].slice(200))
   if (addresses.length === 0) return
   try {
-    const names = await call<readonly (string | null)[]>('evm_contractNames', [addresses])
+    const names = await callFor(listOf(orNull(isText)), 'evm_contractNames', [addresses])
     known.value = new Map([
       ...known.peek(),
       ...addresses.map((address, i): [Hex, string | undefined] => [address, names[i] ?? undefined]),

@@ -1,6 +1,7 @@
 /** What contracts write to the console, and the failures of calls and transactions, kept while the page is open. */
 import { signal } from '@preact/signals'
-import { failureText, type Hex } from './format.ts'
+import { type Checked, isText, listOf, objectOf, orNull } from './checks.ts'
+import { failureText, type Hex, isHex } from './format.ts'
 import { subscribe } from './store.ts'
 
 /** One line. */
@@ -24,14 +25,17 @@ export const output = signal<readonly OutputLine[]>([])
 let lastId = 0
 
 /** A notification of `eth_subscribe("console")`. */
-interface Output {
-  readonly transactionHash: Hex | null
-  readonly console: readonly string[]
-  readonly failure: string | null
-}
+const isOutput = objectOf({
+  transactionHash: orNull(isHex),
+  console: listOf(isText),
+  failure: orNull(isText),
+})
 
 function onOutput(event: unknown): void {
-  const { transactionHash, console, failure } = event as Output
+  if (isOutput(event)) add(event)
+}
+
+function add({ transactionHash, console, failure }: Checked<typeof isOutput>): void {
   const at = Math.floor(Date.now() / 1000)
   const texts = [
     ...console.map((text) => ({ kind: 'log' as const, text })),

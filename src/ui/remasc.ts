@@ -30,9 +30,9 @@ function readData(data: Hex): { readonly block: Hex; readonly wei: bigint } | un
 
 /** The payouts among these logs, in order. */
 export function payoutsOf(logs: readonly Log[]): Payout[] {
-  return logs.flatMap(({ address, topics, data }) => {
-    const [topic, payee] = topics
-    const read = address === REMASC && topic === TOPIC && payee !== undefined ? readData(data) : undefined
-    return read === undefined ? [] : [{ ...read, payee: `0x${(payee as Hex).slice(26)}` as Hex }]
+  return logs.flatMap(({ address, topics: [topic, payee], data }): Payout[] => {
+    if (address !== REMASC || topic !== TOPIC || payee === undefined) return []
+    const read = readData(data)
+    return read === undefined ? [] : [{ ...read, payee: `0x${payee.slice(26)}` }]
   })
 }

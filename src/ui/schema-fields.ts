@@ -1,5 +1,15 @@
 /** The parameters of a method as fields of a form, by their JSON schemas, and what a user typed as JSON. */
-import type { OpenRpc, OpenRpcMethod } from './model.ts'
+import {
+  type Check,
+  type Checked,
+  either,
+  isAnything,
+  isFlag,
+  isText,
+  listOf,
+  objectOf,
+  recordOf,
+} from './checks.ts'
 
 /** How a parameter is entered: as a choice, as text, or as JSON. */
 export interface SchemaField {
@@ -24,12 +34,44 @@ interface Schema {
   readonly description?: string
 }
 
+const isSchema: Check<Schema> = objectOf(
+  {},
+  {
+    $ref: isText,
+    type: either(isText, listOf(isText)),
+    enum: listOf(isAnything),
+    const: isAnything,
+    anyOf: (value): value is readonly Schema[] => areSchemas(value),
+    oneOf: (value): value is readonly Schema[] => areSchemas(value),
+    title: isText,
+    description: isText,
+  },
+)
+const areSchemas = listOf(isSchema)
+
+const isMethod = objectOf(
+  {
+    name: isText,
+    params: listOf(objectOf({ name: isText, schema: isSchema }, { required: isFlag, description: isText })),
+  },
+  { summary: isText },
+)
+/** A method of an OpenRPC document. */
+export type OpenRpcMethod = Checked<typeof isMethod>
+
+/** The part of an OpenRPC document that pages use. */
+export const isOpenRpc = objectOf(
+  { methods: listOf(isMethod) },
+  { components: objectOf({}, { schemas: recordOf(isText, isSchema) }) },
+)
+export type OpenRpc = Checked<typeof isOpenRpc>
+
 const MOST_CHOICES = 60
 
 function resolve(schema: Schema, document: OpenRpc, depth = 0): Schema {
   const name = /^#\/components\/schemas\/(.+)$/.exec(schema.$ref ?? '')?.[1]
   const found = name === undefined ? undefined : document.components?.schemas?.[name]
-  return found === undefined || depth > 8 ? schema : resolve(found as Schema, document, depth + 1)
+  return found === undefined || depth > 8 ? schema : resolve(found, document, depth + 1)
 }
 
 /** The forms that a value may have. */
@@ -61,11 +103,11 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'nu
 /** The fields of a method. */
 export function fieldsOf(method: OpenRpcMethod, document: OpenRpc): readonly SchemaField[] {
   return method.params.map(({ name, required, description, schema }) => {
-    const forms = formsOf(schema as Schema, document)
+    const forms = formsOf(schema, document)
     const types = new Set(forms.flatMap(({ type = 'any' }) => type))
     const choices = choicesOf(forms)
     const isText = [...types].every((type) => SCALARS.has(type))
-    const own = (schema as Schema).description ?? forms.find((form) => form.description)?.description
+    const own = schema.description ?? forms.find((form) => form.description)?.description
     return {
       name,
       isRequired: required === true,
@@ -82,11 +124,11 @@ function typedValue({ kind, name, takesNumbers }: SchemaField, text: string): un
   const plain = text.trim()
   if (kind === 'text') {
     // Quoted text stays possible, for texts such as " a" or "null".
-    if (/^".*"$/s.test(plain) || plain === 'null') return JSON.parse(plain) as unknown
+    if (/^".*"$/s.test(plain) || plain === 'null') return JSON.parse(plain)
     return takesNumbers && /^-?\d{1,15}$/.test(plain) ? Number(plain) : plain
   }
   try {
-    return JSON.parse(plain) as unknown
+    return JSON.parse(plain)
   } catch {
     if (/^[[{"]/.test(plain)) throw new Error(`${name}: this is not JSON`)
     return plain

@@ -1,6 +1,8 @@
 /** What a text in the search field names: a block, a transaction, an account, a selector, or a contract or function by its name. */
-import { call, callAll, RpcError } from './client.ts'
-import { type Hex, shortened } from './format.ts'
+import { type Checked, isObject, isText, listOf, objectOf, orNull } from './checks.ts'
+import { callAll, callFor, RpcError } from './client.ts'
+import { isKnownContract, type KnownContract } from './contracts.ts'
+import { isHex, shortened } from './format.ts'
 import { knownSignature } from './selectors.ts'
 import { may } from './store.ts'
 
@@ -28,19 +30,8 @@ export interface Found {
   readonly matches: readonly Match[]
 }
 
-interface KnownContract {
-  readonly address: Hex | null
-  readonly name: string | null
-}
-
-interface KnownAbi {
-  readonly abi: readonly {
-    readonly type: string
-    readonly name?: string
-    readonly signature?: string
-    readonly selector?: string
-  }[]
-}
+const isEntry = objectOf({ type: isText }, { name: isText, signature: isText, selector: isText })
+const isKnownAbi = objectOf({ abi: listOf(isEntry) })
 
 const TAGS: ReadonlySet<string> = new Set(['latest', 'earliest', 'pending'])
 
@@ -58,14 +49,14 @@ async function findPlace(text: string, signal?: AbortSignal): Promise<Place | un
   if (/^(0x)?[0-9a-f]{64}$/i.test(query)) {
     const hash = `0x${query.replace(/^0x/i, '').toLowerCase()}`
     const [transaction, block] = await Promise.all([
-      call<object | null>('eth_getTransactionByHash', [hash], signal),
-      call<object | null>('eth_getBlockByHash', [hash, false], signal),
+      callFor(orNull(isObject), 'eth_getTransactionByHash', [hash], signal),
+      callFor(orNull(isObject), 'eth_getBlockByHash', [hash, false], signal),
     ])
     if (transaction !== null) return { page: 'tx', argument: hash }
     return block === null ? undefined : { page: 'block', argument: hash }
   }
   if (/^0x(0|[1-9a-f][0-9a-f]{0,12})$/i.test(query) && !SELECTOR.test(query)) {
-    const head = await call<Hex>('eth_blockNumber', [], signal)
+    const head = await callFor(isHex, 'eth_blockNumber', [], signal)
     if (Number(query) <= Number(head)) return { page: 'block', argument: String(Number(query)) }
   }
   return undefined
@@ -78,12 +69,12 @@ const MOST_CONTRACTS = 300
 
 /** The contracts of which the node has the ABI; none where `evm_contracts` is closed. */
 async function knownContracts(signal?: AbortSignal): Promise<readonly KnownContract[]> {
-  return may('evm_contracts') ? call<readonly KnownContract[]>('evm_contracts', [], signal) : []
+  return may('evm_contracts') ? callFor(listOf(isKnownContract), 'evm_contracts', [], signal) : []
 }
 
 /** The contracts, and the entries of their ABIs, that fit by what is asked of them. */
 async function findEntries(
-  fits: (entry: KnownAbi['abi'][number]) => boolean,
+  fits: (entry: Checked<typeof isEntry>) => boolean,
   fitsContract: (name: string) => boolean,
   signal?: AbortSignal,
 ): Promise<Match[]> {
@@ -91,7 +82,8 @@ async function findEntries(
   const searched = contracts
     .filter(({ address, name }) => address !== null || name !== null)
     .slice(0, MOST_CONTRACTS)
-  const abis = await callAll<KnownAbi | null>(
+  const abis = await callAll(
+    orNull(isKnownAbi),
     searched.map(({ address, name }) => ['evm_contractAbi', [address ?? name]] as const),
     signal,
   )
@@ -121,7 +113,7 @@ async function findNames(query: string, signal?: AbortSignal): Promise<readonly 
 
 /** The functions and errors with a selector: those of known ABIs, else the widespread one. */
 async function findSelector(query: string, signal?: AbortSignal): Promise<readonly Match[]> {
-  const wanted = query.toLowerCase() as Hex
+  const wanted = query.toLowerCase()
   const matches = await findEntries(
     ({ selector }) => selector === wanted,
     () => false,
@@ -137,7 +129,7 @@ async function findAddresses(query: string, signal?: AbortSignal): Promise<reado
   const [, first = '', last = ''] = PART_OF_ADDRESS.exec(query.toLowerCase()) ?? []
   const fits = (address: string): boolean => address.startsWith(`0x${first}`) && address.endsWith(last)
   const [accounts, contracts] = await Promise.all([
-    may('eth_accounts') ? call<readonly Hex[]>('eth_accounts', [], signal) : [],
+    may('eth_accounts') ? callFor(listOf(isHex), 'eth_accounts', [], signal) : [],
     knownContracts(signal),
   ])
   const matches = new Map<string, Match>()

@@ -54,7 +54,7 @@ const KNOWN: Readonly<Record<string, string>> = {
 }
 
 /** The signature of a widespread selector. */
-export function knownSignature(selector: Hex): string | undefined {
+export function knownSignature(selector: string): string | undefined {
   return KNOWN[selector.slice(2)]
 }
 

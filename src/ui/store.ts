@@ -1,13 +1,14 @@
 /** The live state that all pages share: the connection, the head, changes of the chain, and the methods that are open. */
 import { signal } from '@preact/signals'
-import { call, Feed } from './client.ts'
-import { type Hex, toNumber } from './format.ts'
-import type { ChainChange, Header } from './model.ts'
+import { type Checked, isNumber, isText, listOf, objectOf, orNull } from './checks.ts'
+import { callFor, Feed } from './client.ts'
+import { isHex, toNumber } from './format.ts'
+import { type Block, type ChainChange, isBlock, isChainChange } from './model.ts'
 
 /** `lost` once an open connection has closed. */
 export const connection = signal<'connecting' | 'open' | 'lost'>('connecting')
 /** The newest block. */
-export const head = signal<Header | undefined>(undefined)
+export const head = signal<Block | undefined>(undefined)
 /** The last change of the canonical chain that removed blocks: a reorganisation, or a revert where `added` is empty. */
 export const lastRemoval = signal<ChainChange | undefined>(undefined)
 /** Grows with each change of chain or pool and each reconnection, at most every 250 ms: a page that shows either loads again. */
@@ -23,12 +24,15 @@ export const identity = signal<
   { readonly chainId: number; readonly version: string; readonly fork: string | undefined } | undefined
 >(undefined)
 
-interface NodeInfo {
-  readonly forkConfig: { readonly forkUrl: string | null; readonly forkBlockNumber: number | null }
-}
+const isMethodList = objectOf({ methods: listOf(objectOf({ name: isText })) })
+const isNodeInfo = objectOf({
+  forkConfig: objectOf({ forkUrl: orNull(isText), forkBlockNumber: orNull(isNumber) }),
+})
 
 /** Of what the chain is a fork, and at which block. */
-function forkText({ forkConfig: { forkUrl, forkBlockNumber } }: NodeInfo): string | undefined {
+function forkText({
+  forkConfig: { forkUrl, forkBlockNumber },
+}: Checked<typeof isNodeInfo>): string | undefined {
   return forkUrl === null ? undefined : `fork of ${forkUrl} at block ${forkBlockNumber}`
 }
 /** Does the node sign for any account that it lists to this caller? */
@@ -63,7 +67,7 @@ let announcedLoss = false
 
 async function update(): Promise<void> {
   try {
-    const latest = await call<Header>('eth_getBlockByNumber', ['latest', false])
+    const latest = await callFor(isBlock, 'eth_getBlockByNumber', ['latest', false])
     const before = head.value
     head.value = latest
     // What pages load until the first head is known is as new as it.
@@ -94,15 +98,14 @@ function scheduleUpdate(): void {
 }
 
 function onChain(event: unknown): void {
-  const change = event as ChainChange
-  if (change.removed.length > 0) {
-    lastRemoval.value = change
+  if (isChainChange(event) && event.removed.length > 0) {
+    const { number, ancestor, removed, added } = event
+    lastRemoval.value = event
     epoch.value++
-    const height = toNumber(change.number)
     announce(
-      change.added.length === 0
-        ? `Reverted to block ${height}`
-        : `Reorganisation at block ${toNumber(change.ancestor) + 1}: ${change.removed.length} removed, ${change.added.length} added`,
+      added.length === 0
+        ? `Reverted to block ${toNumber(number)}`
+        : `Reorganisation at block ${toNumber(ancestor) + 1}: ${removed.length} removed, ${added.length} added`,
     )
   }
   scheduleUpdate()
@@ -110,13 +113,13 @@ function onChain(event: unknown): void {
 
 async function loadMethods(): Promise<void> {
   try {
-    const { methods } = await call<{ methods: readonly { name: string }[] }>('rpc.discover', [true])
+    const { methods } = await callFor(isMethodList, 'rpc.discover', [true])
     openMethods.value = new Set(methods.map(({ name }) => name))
     const [chainId, text, accounts, info] = await Promise.all([
-      may('eth_chainId') ? call<Hex>('eth_chainId') : '0x0',
-      may('web3_clientVersion') ? call<string>('web3_clientVersion') : '',
-      may('eth_accounts') ? call<Hex[]>('eth_accounts') : [],
-      may('anvil_nodeInfo') ? call<NodeInfo>('anvil_nodeInfo') : undefined,
+      may('eth_chainId') ? callFor(isHex, 'eth_chainId') : '0x0',
+      may('web3_clientVersion') ? callFor(isText, 'web3_clientVersion') : '',
+      may('eth_accounts') ? callFor(listOf(isHex), 'eth_accounts') : [],
+      may('anvil_nodeInfo') ? callFor(isNodeInfo, 'anvil_nodeInfo') : undefined,
     ])
     identity.value = { chainId: Number(chainId), version: text, fork: info && forkText(info) }
     hasAccounts.value = accounts.length > 0

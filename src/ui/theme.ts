@@ -7,7 +7,7 @@ export const theme = signal<Theme>(storedTheme())
 
 /** Chooses the next theme. */
 export function nextTheme(): void {
-  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] as Theme
+  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'auto'
   showTheme(theme.value)
   storeTheme(theme.value)
 }

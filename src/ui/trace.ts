@@ -1,7 +1,8 @@
 /** The call tree of a transaction: its frames with decoded calls and failures, and where a failure began. */
-import { call } from './client.ts'
+import { type Check, isText, listOf, objectOf, orNull } from './checks.ts'
+import { callFor } from './client.ts'
 import { type DecodedItem, type DecodeItem, decodeAll } from './decode.ts'
-import { frameFailureText, type Hex } from './format.ts'
+import { frameFailureText, type Hex, isHex } from './format.ts'
 import type { Log } from './model.ts'
 
 /** A frame of the `callTracer`. */
@@ -19,6 +20,19 @@ export interface RawFrame {
   readonly calls?: readonly RawFrame[]
   readonly logs?: readonly Pick<Log, 'address' | 'topics' | 'data'>[]
 }
+
+const isRawFrame: Check<RawFrame> = objectOf(
+  { type: isText, from: isHex, value: isHex, gas: isHex, gasUsed: isHex, input: isHex },
+  {
+    to: isHex,
+    output: isHex,
+    error: isText,
+    revertReason: isText,
+    calls: (value): value is readonly RawFrame[] => areRawFrames(value),
+    logs: listOf(objectOf({ address: isHex, topics: listOf(isHex), data: isHex })),
+  },
+)
+const areRawFrames = listOf(isRawFrame)
 
 /** A frame with what is known of it. */
 export interface Frame {
@@ -75,11 +89,12 @@ function failureText({ error, revertReason }: RawFrame, decoded: DecodedItem | n
  * it is in no block any more: a reorganisation or a revert has removed it.
  */
 export async function traceTransaction<Result>(
+  isResult: Check<Result>,
   hash: Hex,
   options: object,
   signal?: AbortSignal,
 ): Promise<Result> {
-  const result = await call<Result | null>('debug_traceTransaction', [hash, options], signal)
+  const result = await callFor(orNull(isResult), 'debug_traceTransaction', [hash, options], signal)
   if (result === null) throw new Error('The transaction is in no block')
   return result
 }
@@ -87,7 +102,7 @@ export async function traceTransaction<Result>(
 /** Loads and decodes the tree of a mined transaction. */
 export async function loadCallTree(hash: Hex, signal: AbortSignal): Promise<CallTree> {
   const options = { tracer: 'callTracer', tracerConfig: { withLog: true } }
-  return decodeTree(await traceTransaction<RawFrame>(hash, options, signal), signal)
+  return decodeTree(await traceTransaction(isRawFrame, hash, options, signal), signal)
 }
 
 /** Decodes the calls, failures and events of a tree. */

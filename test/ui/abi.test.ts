@@ -2,7 +2,8 @@
 import { AbiCoder, Interface, type ParamType } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AbiEntry, encodeCall } from '../../src/ui/abi.ts'
+import { encodeCall } from '../../src/ui/abi.ts'
+import type { AbiEntry } from '../../src/ui/model.ts'
 
 const WHO = `0x${'Ab'.repeat(20)}`
 

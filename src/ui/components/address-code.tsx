@@ -1,9 +1,9 @@
 /** The code of a contract: its selectors with their names where they are known, its bytes, and its storage. */
 import { useEffect, useState } from 'preact/hooks'
-import type { AbiEntry } from '../abi.ts'
-import { call } from '../client.ts'
-import { byteLength, counted, type Hex, shortWord } from '../format.ts'
-import type { Block } from '../model.ts'
+import { type Checked, objectOf, orNull, recordOf } from '../checks.ts'
+import { callFor } from '../client.ts'
+import { byteLength, counted, type Hex, isHex, shortWord } from '../format.ts'
+import { type AbiEntry, isBlock } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { knownSignature, selectorsOf } from '../selectors.ts'
 import { may } from '../store.ts'
@@ -51,17 +51,17 @@ export function AddressCode({ code, abi }: { readonly code: Hex; readonly abi: r
 
 const SLOTS = 32
 
-interface Range {
-  readonly storage: Readonly<Record<Hex, { readonly key: Hex; readonly value: Hex }>>
-  readonly nextKey: Hex | null
-}
+const isRange = objectOf({
+  storage: recordOf(isHex, objectOf({ key: isHex, value: isHex })),
+  nextKey: orNull(isHex),
+})
+type Range = Checked<typeof isRange>
 
 async function loadRange(address: Hex, start: Hex, signal: AbortSignal): Promise<Range> {
-  const { hash, transactions } = await call<Block>('eth_getBlockByNumber', ['latest', false], signal)
+  const { hash, transactions } = await callFor(isBlock, 'eth_getBlockByNumber', ['latest', false], signal)
   const parameters = [hash, transactions.length, address, start, SLOTS]
-  return (
-    (await call<Range | null>('debug_storageRangeAt', parameters, signal)) ?? { storage: {}, nextKey: null }
-  )
+  const range = await callFor(orNull(isRange), 'debug_storageRangeAt', parameters, signal)
+  return range ?? { storage: {}, nextKey: null }
 }
 
 /** The section of the storage after the head, in the order of the hashes of the slots; absent where the caller may not read it. */

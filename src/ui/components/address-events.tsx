@@ -1,9 +1,10 @@
 /** The events of a contract, newest first, searched backwards in ranges of blocks. */
 import { useEffect, useState } from 'preact/hooks'
-import { call, RpcError } from '../client.ts'
+import { listOf } from '../checks.ts'
+import { callFor, RpcError } from '../client.ts'
 import { type DecodedItem, decodeAll } from '../decode.ts'
 import { type Hex, isHex, quantity, toNumber } from '../format.ts'
-import type { Log } from '../model.ts'
+import { isLog, type Log } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { head } from '../store.ts'
 import { Section, Show } from './layout.tsx'
@@ -40,10 +41,10 @@ async function logsOf(
   from: number,
   to: number,
   signal: AbortSignal,
-): Promise<Log[] | undefined> {
+): Promise<readonly Log[] | undefined> {
   const query = { address, fromBlock: quantity(from), toBlock: quantity(to) }
   try {
-    return await call<Log[]>('eth_getLogs', [query], signal)
+    return await callFor(listOf(isLog), 'eth_getLogs', [query], signal)
   } catch (error) {
     // Too many blocks or logs for this node.
     if (error instanceof RpcError && to > from) return undefined
@@ -63,7 +64,7 @@ async function search(address: Hex, { to, skip }: Place, signal: AbortSignal): P
       blocks = Math.max(1, blocks >> 2)
       continue
     }
-    logs.push(...part.reverse())
+    logs.push(...[...part].reverse())
     from = lower
     upper = lower - 1
     blocks = Math.min(MOST_BLOCKS, blocks * 2)

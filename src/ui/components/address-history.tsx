@@ -1,10 +1,11 @@
 /** The transactions in which an account takes part, newest first, through the index of the node. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { call } from '../client.ts'
+import { type Checked, isFlag, isNumber, listOf, objectOf } from '../checks.ts'
+import { callFor } from '../client.ts'
 import { decodeAll } from '../decode.ts'
 import { byteLength, type Hex, toNumber } from '../format.ts'
-import type { Receipt, Transaction } from '../model.ts'
+import { isTransaction, RECEIPT, type Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { may } from '../store.ts'
 import { type Column, Section, Show, Table } from './layout.tsx'
@@ -14,11 +15,11 @@ import { AddressLink, Age, Amount, BlockLink, TransactionLink } from './values.t
 const PAGE = 25
 
 /** `ots_searchTransactionsBefore`. */
-interface Found {
-  readonly txs: readonly Transaction[]
-  readonly receipts: readonly (Receipt & { readonly timestamp: Hex | number })[]
-  readonly lastPage: boolean
-}
+const isFound = objectOf({
+  txs: listOf(isTransaction),
+  receipts: listOf(objectOf({ ...RECEIPT, timestamp: isNumber })),
+  lastPage: isFlag,
+})
 
 /** Where a page begins: below a height, and so many transactions of that answer later; 0 is the end of the chain. */
 interface Place {
@@ -30,12 +31,13 @@ const NEWEST: Place = { below: 0, skip: 0 }
 
 interface Row {
   readonly transaction: Transaction
-  readonly receipt: Found['receipts'][number] | undefined
+  readonly receipt: Checked<typeof isFound>['receipts'][number] | undefined
   readonly method: string
 }
 
 async function load(address: Hex, { below, skip }: Place, signal: AbortSignal) {
-  const found = await call<Found>('ots_searchTransactionsBefore', [address, below, PAGE], signal)
+  const parameters = [address, below, PAGE]
+  const found = await callFor(isFound, 'ots_searchTransactionsBefore', parameters, signal)
   const { txs, receipts, lastPage } = found
   const shown = txs.slice(skip, skip + PAGE)
   const names = await decodeAll(

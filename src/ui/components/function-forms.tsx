@@ -1,10 +1,11 @@
 /** A form for each function of a contract: call it or send to it, and see the decoded answer or the failure. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { type AbiEntry, encodeCall, parameterLabel } from '../abi.ts'
+import { encodeCall, parameterLabel } from '../abi.ts'
 import { maySend, receiptOf, send, simulate, weiOf } from '../accounts.ts'
 import { decodeAll } from '../decode.ts'
 import { grouped, type Hex, toBigInt } from '../format.ts'
+import type { AbiEntry } from '../model.ts'
 import { useAction } from '../query.ts'
 import { may } from '../store.ts'
 import { ErrorText } from './action.tsx'

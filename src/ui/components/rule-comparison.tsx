@@ -1,44 +1,32 @@
 /** What a transaction would have done under Ethereum's rules, computed on request. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { call } from '../client.ts'
-import { grouped, type Hex, toBigInt } from '../format.ts'
+import { type Checked, isFlag, isNumber, isText, listOf, objectOf, orNull } from '../checks.ts'
+import { callFor } from '../client.ts'
+import { grouped, type Hex, isHex, toBigInt } from '../format.ts'
 import { useAction } from '../query.ts'
 import { ErrorText } from './action.tsx'
 import { Fields, Section, Table } from './layout.tsx'
 
 const FORKS = ['cancun', 'shanghai', 'paris', 'london', 'berlin', 'istanbul', 'petersburg'] as const
 
-interface Side {
-  readonly status: string
-  readonly reason: string | null
-  readonly gasUsed: Hex
-  readonly refund: Hex
-}
-interface Step {
-  readonly op: string
-  readonly pc: number
-  readonly depth: number
-  readonly gasCost: number
-}
-interface Report {
-  readonly fork: string
-  readonly chain: Side
-  readonly ethereum: Side
-  readonly sameResult: boolean
-  readonly sameLogs: boolean
-  readonly gas: readonly { readonly group: string; readonly chain: number; readonly ethereum: number }[]
-  readonly firstPriceDifference: {
-    readonly chain: Step
-    readonly ethereum: Step
-    readonly index: number
-  } | null
-  readonly parting: {
-    readonly index: number
-    readonly chain: Step | null
-    readonly ethereum: Step | null
-  } | null
-}
+const isSide = objectOf({ status: isText, reason: orNull(isText), gasUsed: isHex, refund: isHex })
+type Side = Checked<typeof isSide>
+
+const isStep = objectOf({ op: isText, pc: isNumber, depth: isNumber, gasCost: isNumber })
+type Step = Checked<typeof isStep>
+
+const isReport = objectOf({
+  fork: isText,
+  chain: isSide,
+  ethereum: isSide,
+  sameResult: isFlag,
+  sameLogs: isFlag,
+  gas: listOf(objectOf({ group: isText, chain: isNumber, ethereum: isNumber })),
+  firstPriceDifference: orNull(objectOf({ chain: isStep, ethereum: isStep, index: isNumber })),
+  parting: orNull(objectOf({ index: isNumber, chain: orNull(isStep), ethereum: orNull(isStep) })),
+})
+type Report = Checked<typeof isReport>
 
 function statusText({ status, reason }: Side): string {
   return reason === null ? status : `${status}: ${reason}`
@@ -117,7 +105,7 @@ export function RuleComparison({ hash }: { readonly hash: Hex }) {
   const [fork, setFork] = useState<string>(FORKS[0])
   const [report, setReport] = useState<Report | null>(null)
   const action = useAction(async () => {
-    const compared = await call<Report | null>('debug_compareRules', [hash, fork])
+    const compared = await callFor(orNull(isReport), 'debug_compareRules', [hash, fork])
     if (compared === null) throw new Error('The transaction is in no block')
     setReport(compared)
   })

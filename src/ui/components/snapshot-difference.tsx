@@ -1,32 +1,27 @@
 /** What differs between two snapshots: accounts with their storage, blocks, pool. */
 import type { ComponentChildren } from 'preact'
-import { byteLength, counted, entriesOf, grouped, type Hex, shortWord, toBigInt } from '../format.ts'
+import { type Checked, listOf, objectOf, recordOf } from '../checks.ts'
+import { byteLength, counted, entriesOf, grouped, type Hex, isHex, shortWord, toBigInt } from '../format.ts'
 import { Table } from './layout.tsx'
 import { AddressLink, Amount, BlockLink, TransactionLink } from './values.tsx'
 
-interface Change {
-  readonly from: Hex
-  readonly to: Hex
-}
+const isChange = objectOf({ from: isHex, to: isHex })
+type Change = Checked<typeof isChange>
 
-interface Lists {
-  readonly removed: readonly Hex[]
-  readonly added: readonly Hex[]
-}
+const areLists = objectOf({ removed: listOf(isHex), added: listOf(isHex) })
 
-interface AccountChange {
-  readonly balance?: Change
-  readonly nonce?: Change
-  readonly code?: Change
-  readonly storage?: Readonly<Record<Hex, Change>>
-}
+const isAccountChange = objectOf(
+  {},
+  { balance: isChange, nonce: isChange, code: isChange, storage: recordOf(isHex, isChange) },
+)
+type AccountChange = Checked<typeof isAccountChange>
 
 /** `evm_diff`. */
-export interface SnapshotDiff {
-  readonly accounts: Readonly<Record<Hex, AccountChange>>
-  readonly blocks?: Lists
-  readonly pool?: Lists
-}
+export const isSnapshotDiff = objectOf(
+  { accounts: recordOf(isHex, isAccountChange) },
+  { blocks: areLists, pool: areLists },
+)
+export type SnapshotDiff = Checked<typeof isSnapshotDiff>
 
 /** Rows of the table, slots of an account, and hashes of a list. */
 const MOST_ACCOUNTS = 100

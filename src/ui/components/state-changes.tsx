@@ -1,5 +1,6 @@
 /** The accounts that a transaction changed: balance, nonce, code and storage before and after. */
 import type { ComponentChildren } from 'preact'
+import { type Checked, isNumber, objectOf, recordOf } from '../checks.ts'
 import {
   byteLength,
   coins,
@@ -7,6 +8,7 @@ import {
   entriesOf,
   grouped,
   type Hex,
+  isHex,
   shortened,
   shortWord,
   toBigInt,
@@ -16,13 +18,13 @@ import { traceTransaction } from '../trace.ts'
 import { Section, Show, Table, type TableRow } from './layout.tsx'
 import { AddressLink, Mono } from './values.tsx'
 
-interface AccountState {
-  readonly balance?: Hex
-  readonly nonce?: number
-  readonly code?: Hex
-  readonly storage?: Readonly<Record<Hex, Hex>>
-}
-type States = Readonly<Record<Hex, AccountState>>
+const isAccountState = objectOf(
+  {},
+  { balance: isHex, nonce: isNumber, code: isHex, storage: recordOf(isHex, isHex) },
+)
+type AccountState = Checked<typeof isAccountState>
+const areStates = recordOf(isHex, isAccountState)
+const areChanges = objectOf({ pre: areStates, post: areStates })
 
 /** What changed, before and after. */
 type Change = readonly [name: ComponentChildren, before: ComponentChildren, after: ComponentChildren]
@@ -100,7 +102,8 @@ export function StateChanges({ hash }: { readonly hash: Hex }) {
   const changes = useQuery(
     `state ${hash}`,
     (signal) =>
-      traceTransaction<{ pre: States; post: States }>(
+      traceTransaction(
+        areChanges,
         hash,
         { tracer: 'prestateTracer', tracerConfig: { diffMode: true } },
         signal,

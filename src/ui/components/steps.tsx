@@ -1,6 +1,7 @@
 /** The opcode steps of a transaction, loaded on request: one step's stack, memory and storage at a time. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { type Checked, isNumber, isText, listOf, objectOf, recordOf } from '../checks.ts'
 import { counted, grouped, type Hex, shortWord } from '../format.ts'
 import { useAction } from '../query.ts'
 import { traceTransaction } from '../trace.ts'
@@ -8,17 +9,12 @@ import { ErrorText } from './action.tsx'
 import { Section } from './layout.tsx'
 import { Windowed } from './windowed.tsx'
 
-interface Step {
-  readonly pc: number
-  readonly op: string
-  readonly gas: number
-  readonly gasCost: number
-  readonly depth: number
-  readonly error?: string
-  readonly stack?: readonly Hex[]
-  readonly memory?: readonly Hex[]
-  readonly storage?: Readonly<Record<string, string>>
-}
+const isStep = objectOf(
+  { pc: isNumber, op: isText, gas: isNumber, gasCost: isNumber, depth: isNumber },
+  { error: isText, stack: listOf(isText), memory: listOf(isText), storage: recordOf(isText, isText) },
+)
+type Step = Checked<typeof isStep>
+const areSteps = objectOf({ structLogs: listOf(isStep) })
 
 /** Steps of the first request; each further one asks for ten times as many. */
 const FIRST_LIMIT = 2000
@@ -149,7 +145,7 @@ export function Steps({ hash }: { readonly hash: Hex }) {
   const [steps, setSteps] = useState<readonly Step[] | undefined>(undefined)
   const load = useAction(async () => {
     const options = { tracer: 'structLogger', enableMemory: true, limit }
-    const { structLogs } = await traceTransaction<{ structLogs: readonly Step[] }>(hash, options)
+    const { structLogs } = await traceTransaction(areSteps, hash, options)
     setSteps(structLogs)
     setLimit(limit * 10)
   })

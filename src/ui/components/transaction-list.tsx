@@ -1,10 +1,11 @@
 /** The transactions of one block: only those in view are loaded and in the document. */
 import type { ComponentChildren } from 'preact'
 import { useCallback, useRef, useState } from 'preact/hooks'
+import { orNull } from '../checks.ts'
 import { callAll, RpcError } from '../client.ts'
 import { decodeAll } from '../decode.ts'
 import { byteLength, grouped, type Hex, quantity, toBigInt } from '../format.ts'
-import type { Receipt, Transaction } from '../model.ts'
+import { isReceipt, isTransaction, type Receipt, type Transaction } from '../model.ts'
 import { isRemasc } from '../remasc.ts'
 import { AddressLink, Amount, TransactionLink } from './values.tsx'
 import { Windowed } from './windowed.tsx'
@@ -27,10 +28,14 @@ function methodOf(transaction: Transaction, name: string | undefined): string {
 async function loadRows(block: Hex, hashes: readonly Hex[], from: number, to: number): Promise<Row[]> {
   const indexes = Array.from({ length: to - from }, (_, i) => from + i)
   const [transactions, receipts] = await Promise.all([
-    callAll<Transaction | null>(
+    callAll(
+      orNull(isTransaction),
       indexes.map((index) => ['eth_getTransactionByBlockHashAndIndex', [block, quantity(index)]] as const),
     ),
-    callAll<Receipt | null>(indexes.map((index) => ['eth_getTransactionReceipt', [hashes[index]]] as const)),
+    callAll(
+      orNull(isReceipt),
+      indexes.map((index) => ['eth_getTransactionReceipt', [hashes[index]]] as const),
+    ),
   ])
   const present = transactions.flatMap((transaction, i) => {
     if (transaction === null || transaction instanceof RpcError) return []

@@ -14,13 +14,13 @@ import {
   useAccounts,
   weiOf,
 } from '../accounts.ts'
-import { call, callAll, RpcError } from '../client.ts'
+import { call, callAll, callFor, RpcError } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Field, useText } from '../components/form.tsx'
 import { ACTIONS, type Column, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { SenderChoice } from '../components/sender.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
-import { grouped, type Hex, quantity, shortened, toBigInt } from '../format.ts'
+import { grouped, type Hex, isHex, quantity, shortened, toBigInt } from '../format.ts'
 import { type Loaded, useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
 import { announce, hasAccounts, may, openMethods, version } from '../store.ts'
@@ -42,7 +42,7 @@ async function give(address: Hex, wei: bigint): Promise<Hex | undefined> {
   const [add, set] = [addingBalance(), settingBalance()]
   if (add !== undefined) await call(add, [address, quantity(wei)])
   else if (set !== undefined) {
-    const balance = toBigInt(await call<Hex>('eth_getBalance', [address, 'latest']))
+    const balance = toBigInt(await callFor(isHex, 'eth_getBalance', [address, 'latest']))
     await call(set, [address, quantity(balance + wei)])
   } else return send({ to: address, value: wei })
   version.value++
@@ -59,7 +59,8 @@ const present = (outcome: Hex | RpcError | undefined): Hex | undefined =>
   outcome instanceof RpcError ? undefined : outcome
 
 async function loadRows(addresses: readonly Hex[], signal: AbortSignal): Promise<Row[]> {
-  const outcomes = await callAll<Hex>(
+  const outcomes = await callAll(
+    isHex,
     addresses.flatMap((address) => [
       ['eth_getBalance', [address, 'latest']] as const,
       ['eth_getTransactionCount', [address, 'pending']] as const,

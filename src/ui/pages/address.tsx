@@ -1,5 +1,6 @@
 /** `#/address/<0x…>`: an account, its transactions, and for a contract its functions, events, storage and code. */
-import { call } from '../client.ts'
+import { type Checked, objectOf, orNull } from '../checks.ts'
+import { callFor } from '../client.ts'
 import { AbiDrop } from '../components/abi-drop.tsx'
 import { ErrorText } from '../components/action.tsx'
 import { AddressCode, AddressStorage } from '../components/address-code.tsx'
@@ -9,27 +10,29 @@ import { FunctionForms } from '../components/function-forms.tsx'
 import { Fields, Heading, Section, Show } from '../components/layout.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { type ContractAbi, loadAbi } from '../contracts.ts'
-import { grouped, type Hex, toBigInt } from '../format.ts'
+import { grouped, type Hex, isAddress, isHex, toBigInt } from '../format.ts'
 import { contractName } from '../names.ts'
 import { useQuery } from '../query.ts'
 import { may } from '../store.ts'
+
+const isOrigin = objectOf({ hash: isHex, creator: isHex })
 
 interface Account {
   readonly balance: Hex
   readonly nonce: Hex
   readonly code: Hex
   readonly abi: ContractAbi | null
-  readonly origin: { readonly hash: Hex; readonly creator: Hex } | null
+  readonly origin: Checked<typeof isOrigin> | null
 }
 
 async function loadAccount(address: Hex, signal: AbortSignal): Promise<Account> {
   const [balance, nonce, code, abi, origin] = await Promise.all([
-    call<Hex>('eth_getBalance', [address, 'latest'], signal),
-    call<Hex>('eth_getTransactionCount', [address, 'latest'], signal),
-    call<Hex>('eth_getCode', [address, 'latest'], signal),
+    callFor(isHex, 'eth_getBalance', [address, 'latest'], signal),
+    callFor(isHex, 'eth_getTransactionCount', [address, 'latest'], signal),
+    callFor(isHex, 'eth_getCode', [address, 'latest'], signal),
     loadAbi(address, signal),
     may('ots_getContractCreator')
-      ? call<Account['origin']>('ots_getContractCreator', [address], signal)
+      ? callFor(orNull(isOrigin), 'ots_getContractCreator', [address], signal)
       : null,
   ])
   return { balance, nonce, code, abi, origin }
@@ -99,15 +102,15 @@ function AccountView({ address }: { readonly address: Hex }) {
 
 /** The page. */
 export function AddressPage({ argument }: { readonly argument: string }) {
-  const address = argument.toLowerCase() as Hex
-  const isAddress = /^0x[0-9a-f]{40}$/.test(address)
-  const name = isAddress ? contractName(address) : undefined
+  const address = argument.toLowerCase()
+  const isValid = isAddress(address)
+  const name = isValid ? contractName(address) : undefined
   return (
     <>
       <Heading title={`${name ?? 'Address'} ${argument}`}>
         {name ?? 'Address'} <span class="mono subtitle">{argument}</span>
       </Heading>
-      {isAddress ? (
+      {isValid ? (
         <AccountView address={address} />
       ) : (
         <ErrorText message="This is no address: 0x and 40 hex digits are expected" />

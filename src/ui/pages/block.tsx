@@ -1,5 +1,6 @@
 /** `#/block/<height, hash or tag>`: header, proof of work, uncles, payouts and transactions of a block. */
-import { call, callAll, present } from '../client.ts'
+import { listOf, orNull } from '../checks.ts'
+import { callAll, callFor, present } from '../client.ts'
 import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { MergedMiningSection } from '../components/merged-mining-section.tsx'
 import { TransactionList } from '../components/transaction-list.tsx'
@@ -14,7 +15,7 @@ import {
   TransactionLink,
 } from '../components/values.tsx'
 import { counted, grouped, type Hex, percent, quantity, toBigInt, toNumber } from '../format.ts'
-import type { Block, Header, Receipt } from '../model.ts'
+import { type Block, type Header, isBlock, isHeader, isKnownBlock, isReceipt } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { type Payout, payoutsOf } from '../remasc.ts'
 import { linkTo } from '../router.ts'
@@ -33,15 +34,15 @@ interface Loaded {
 const HASH = /^0x[0-9a-f]{64}$/i
 
 async function findBlock(argument: string, signal: AbortSignal): Promise<Block | null> {
-  if (HASH.test(argument)) return call('eth_getBlockByHash', [argument, false], signal)
+  if (HASH.test(argument)) return callFor(orNull(isBlock), 'eth_getBlockByHash', [argument, false], signal)
   const height = /^\d+$/.test(argument) ? quantity(Number(argument)) : argument
-  return call('eth_getBlockByNumber', [height, false], signal)
+  return callFor(orNull(isBlock), 'eth_getBlockByNumber', [height, false], signal)
 }
 
 async function loadPayouts(block: Block, signal: AbortSignal): Promise<readonly Payout[]> {
   const hash = block.hiddenTransactions?.at(-1) ?? block.transactions.at(-1)
   if (hash === undefined) return []
-  const receipt = await call<Receipt | null>('eth_getTransactionReceipt', [hash], signal)
+  const receipt = await callFor(orNull(isReceipt), 'eth_getTransactionReceipt', [hash], signal)
   return receipt?.blockHash === block.hash ? payoutsOf(receipt.logs) : []
 }
 
@@ -52,7 +53,7 @@ async function loadUncles(block: Block, signal: AbortSignal): Promise<Header[]> 
       ? (['eth_getUncleByBlockHashAndIndex', [block.hash, quantity(i)]] as const)
       : (['eth_getBlockByHash', [hash, false]] as const),
   )
-  return present(await callAll<Header | null>(calls, signal))
+  return present(await callAll(orNull(isHeader), calls, signal))
 }
 
 async function loadBlock(argument: string, signal: AbortSignal): Promise<Loaded> {
@@ -61,7 +62,7 @@ async function loadBlock(argument: string, signal: AbortSignal): Promise<Loaded>
   const [uncles, known, payouts] = await Promise.all([
     loadUncles(block, signal),
     may('eth_getBlocksByNumber')
-      ? call<{ hash: Hex; inMainChain: boolean }[]>('eth_getBlocksByNumber', [block.number], signal)
+      ? callFor(listOf(isKnownBlock), 'eth_getBlocksByNumber', [block.number], signal)
       : [],
     loadPayouts(block, signal).catch(() => []),
   ])
@@ -108,7 +109,7 @@ function HeaderFields({ block, isCanonical, siblings }: Omit<Loaded, 'uncles' | 
         ['Miner', <AddressLink key="miner" address={block.miner} full />],
         ['Gas used', <GasUsed key="gas" block={block} />],
         ['Minimum gas price', `${grouped(toBigInt(block.minimumGasPrice))} wei`],
-        ['Fees', <Amount key="fees" wei={block.paidFees ?? '0x0'} digits={18} />],
+        ['Fees', <Amount key="fees" wei={block.paidFees} digits={18} />],
         ['Difficulty', grouped(toBigInt(block.difficulty))],
         ['Difficulty with uncles', grouped(toBigInt(block.cumulativeDifficulty))],
         ['Total difficulty', grouped(toBigInt(block.totalDifficulty))],

@@ -1,12 +1,13 @@
 /** `#/blocks`: all blocks, newest first. Only those in view are loaded and in the document. */
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import { orNull } from '../checks.ts'
 import { callAll, RpcError } from '../client.ts'
 import { Heading } from '../components/layout.tsx'
 import { AddressLink, Age, BlockLink } from '../components/values.tsx'
 import { Windowed } from '../components/windowed.tsx'
 import { counted, grouped, percent, quantity, shortened, toBigInt, toNumber } from '../format.ts'
-import type { Block } from '../model.ts'
+import { type Block, isBlock } from '../model.ts'
 import { epoch, head } from '../store.ts'
 
 const COLUMNS = ['Height', 'Age', 'Transactions', 'Gas used', 'Uncles', 'Miner', 'Hash']
@@ -60,7 +61,8 @@ class BlockCache {
     if (heights.length === 0) return
     for (const height of heights) this.#asked.add(height)
     try {
-      const found = await callAll<Block | null>(
+      const found = await callAll(
+        orNull(isBlock),
         heights.map((height) => ['eth_getBlockByNumber', [quantity(height), false]] as const),
       )
       // They were forgotten since.

@@ -1,11 +1,11 @@
 /** `#/clock`: the clock of the next block, the mining mode, and blocks on request. */
 import { firstOpen } from '../accounts.ts'
-import { call } from '../client.ts'
+import { isFlag, isNumber, objectOf, orNull } from '../checks.ts'
+import { call, callFor } from '../client.ts'
 import { ActionForm, Choice, Field, useText } from '../components/form.tsx'
 import { Fields, Heading, Section, Show } from '../components/layout.tsx'
 import { DateAndAge } from '../components/values.tsx'
-import { dateText, durationText, quantity, toNumber } from '../format.ts'
-import type { Header } from '../model.ts'
+import { dateText, durationText, isHex, quantity, toNumber } from '../format.ts'
 import { type Loaded, useQuery } from '../query.ts'
 import { announce, head, may, now } from '../store.ts'
 
@@ -17,11 +17,16 @@ interface Times {
   readonly interval: number | null | undefined
 }
 
+/** The part of a block that the pending one has as well. */
+const isTimed = objectOf({ timestamp: isHex })
+
 async function loadTimes(signal: AbortSignal): Promise<Times> {
   const [pending, isAutomatic, interval] = await Promise.all([
-    call<Header | null>('eth_getBlockByNumber', ['pending', false], signal),
-    may('hardhat_getAutomine') ? call<boolean>('hardhat_getAutomine', [], signal) : undefined,
-    may('anvil_getIntervalMining') ? call<number | null>('anvil_getIntervalMining', [], signal) : undefined,
+    callFor(orNull(isTimed), 'eth_getBlockByNumber', ['pending', false], signal),
+    may('hardhat_getAutomine') ? callFor(isFlag, 'hardhat_getAutomine', [], signal) : undefined,
+    may('anvil_getIntervalMining')
+      ? callFor(orNull(isNumber), 'anvil_getIntervalMining', [], signal)
+      : undefined,
   ])
   return { next: pending === null ? undefined : toNumber(pending.timestamp), isAutomatic, interval }
 }

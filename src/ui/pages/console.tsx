@@ -1,16 +1,22 @@
 /** `#/console` and `#/console/<method>`: console.log lines and failures as they come, and any method of the node as a form. */
 import { useEffect, useState } from 'preact/hooks'
-import { call, RpcError } from '../client.ts'
+import { call, callFor, RpcError } from '../client.ts'
 import { ErrorText } from '../components/action.tsx'
 import { useTexts } from '../components/form.tsx'
 import { Heading, Section, Table } from '../components/layout.tsx'
 import { Age, Mono, TransactionLink } from '../components/values.tsx'
 import { messageOf } from '../format.ts'
-import type { OpenRpc, OpenRpcMethod } from '../model.ts'
 import { clearOutput, output } from '../output.ts'
 import { useAction, useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
-import { fieldsOf, parametersOf, type SchemaField } from '../schema-fields.ts'
+import {
+  fieldsOf,
+  isOpenRpc,
+  type OpenRpc,
+  type OpenRpcMethod,
+  parametersOf,
+  type SchemaField,
+} from '../schema-fields.ts'
 import { reconnections } from '../store.ts'
 
 const FIRST_METHOD = 'eth_blockNumber'
@@ -196,7 +202,7 @@ let known: { readonly reconnection: number; readonly document: OpenRpc } | undef
 async function loadDocument(signal: AbortSignal): Promise<OpenRpc> {
   const reconnection = reconnections.peek()
   if (known?.reconnection !== reconnection) {
-    known = { reconnection, document: await call<OpenRpc>('rpc.discover', [], signal) }
+    known = { reconnection, document: await callFor(isOpenRpc, 'rpc.discover', [], signal) }
   }
   return known.document
 }

@@ -1,14 +1,14 @@
 /** `#/contracts` and `#/contracts/<name>`: the contracts of which the node has the ABI, and those that the last blocks made. */
-import type { AbiEntry } from '../abi.ts'
-import { call, callAll, RpcError } from '../client.ts'
+import { listOf, orNull } from '../checks.ts'
+import { callAll, callFor, RpcError } from '../client.ts'
 import { AbiDrop } from '../components/abi-drop.tsx'
 import { ErrorText } from '../components/action.tsx'
 import { Field, useText } from '../components/form.tsx'
 import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { AddressLink, BlockLink, Mono, TransactionLink } from '../components/values.tsx'
-import { type KnownContract, loadAbi } from '../contracts.ts'
-import { counted, type Hex, quantity, toBigInt, toNumber } from '../format.ts'
-import type { Header, Receipt } from '../model.ts'
+import { isKnownContract, type KnownContract, loadAbi } from '../contracts.ts'
+import { counted, type Hex, isHex, quantity, toBigInt, toNumber } from '../format.ts'
+import { type AbiEntry, type Header, isHeader, isReceipt, type Receipt } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
 import { may } from '../store.ts'
@@ -74,7 +74,7 @@ function KnownContracts() {
   const isOpen = may('evm_contracts')
   const contracts = useQuery(
     `contracts ${isOpen}`,
-    async (signal) => (isOpen ? call<KnownContract[]>('evm_contracts', [], signal) : null),
+    async (signal) => (isOpen ? callFor(listOf(isKnownContract), 'evm_contracts', [], signal) : null),
     'live',
   )
   const query = filter.value.trim().toLowerCase()
@@ -116,7 +116,7 @@ async function creationsOf(block: Header, signal: AbortSignal): Promise<readonly
   const receipts =
     toBigInt(block.gasUsed) < LEAST_GAS
       ? []
-      : await call<Receipt[] | null>('eth_getBlockReceipts', [block.hash], signal)
+      : await callFor(orNull(listOf(isReceipt)), 'eth_getBlockReceipts', [block.hash], signal)
   const found = (receipts ?? []).flatMap((receipt) =>
     receipt.contractAddress !== null && toNumber(receipt.status) === 1
       ? [{ address: receipt.contractAddress, receipt }]
@@ -128,8 +128,9 @@ async function creationsOf(block: Header, signal: AbortSignal): Promise<readonly
 }
 
 async function loadCreations(signal: AbortSignal): Promise<readonly Creation[]> {
-  const height = toNumber(await call<Hex>('eth_blockNumber', [], signal))
-  const headers = await callAll<Header | null>(
+  const height = toNumber(await callFor(isHex, 'eth_blockNumber', [], signal))
+  const headers = await callAll(
+    orNull(isHeader),
     Array.from(
       { length: Math.min(BLOCKS, height + 1) },
       (_, i) => ['eth_getHeaderByNumber', [quantity(height - i)]] as const,

@@ -1,10 +1,11 @@
 /** The overview: the head, rates, and the latest blocks and transactions, live. */
 import type { ComponentChildren } from 'preact'
-import { call, callAll, present } from '../client.ts'
+import { either, isNumber, objectOf, orNull } from '../checks.ts'
+import { callAll, callFor, present } from '../client.ts'
 import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { AddressLink, Age, Amount, BlockLink, TransactionLink } from '../components/values.tsx'
-import { durationText, grouped, type Hex, percent, quantity, toBigInt, toNumber } from '../format.ts'
-import type { Block, Header, Transaction } from '../model.ts'
+import { durationText, grouped, type Hex, isHex, percent, quantity, toBigInt, toNumber } from '../format.ts'
+import { type Block, type Header, isBlock, isTransaction, type Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { isRemasc } from '../remasc.ts'
 import { head, may } from '../store.ts'
@@ -40,7 +41,7 @@ async function loadBlocks(newest: Block, signal: AbortSignal): Promise<readonly 
     { length: count - blocks.length },
     (_, i) => ['eth_getBlockByNumber', [quantity(height - blocks.length - i), false]] as const,
   )
-  blocks.push(...present(await callAll<Block | null>(calls, signal)))
+  blocks.push(...present(await callAll(orNull(isBlock), calls, signal)))
   knownBlocks = byHash(blocks)
   return blocks
 }
@@ -57,14 +58,14 @@ async function loadTransactions(
   const calls = hashes
     .filter((hash) => !knownTransactions.has(hash))
     .map((hash) => ['eth_getTransactionByHash', [hash]] as const)
-  const loaded = byHash(present(await callAll<Transaction | null>(calls, signal)))
+  const loaded = byHash(present(await callAll(orNull(isTransaction), calls, signal)))
   const all = hashes.flatMap((hash) => loaded.get(hash) ?? knownTransactions.get(hash) ?? [])
   knownTransactions = byHash(all)
   return all.filter((each) => !isRemasc(each)).slice(0, TRANSACTIONS)
 }
 
 async function loadLatest(signal: AbortSignal): Promise<Latest> {
-  const newest = (head.peek() ?? (await call('eth_getBlockByNumber', ['latest', false], signal))) as Block
+  const newest = head.peek() ?? (await callFor(isBlock, 'eth_getBlockByNumber', ['latest', false], signal))
   const blocks = await loadBlocks(newest, signal)
   return { blocks, transactions: await loadTransactions(blocks, signal) }
 }
@@ -85,13 +86,14 @@ function interval(blocks: readonly Block[]): number | undefined {
   return (toNumber(newest.timestamp) - toNumber(oldest.timestamp)) / (blocks.length - 1)
 }
 
+/** Counts are numbers, or quantities with the presets of other nodes. */
+const isCount = either(isNumber, isHex)
+const isPoolStatus = objectOf({ pending: isCount, queued: isCount })
+
 function PoolFigure() {
   const pool = useQuery(
     `pool ${may('txpool_status')}`,
-    async (signal) =>
-      may('txpool_status')
-        ? call<{ pending: string; queued: string }>('txpool_status', [], signal)
-        : undefined,
+    async (signal) => (may('txpool_status') ? callFor(isPoolStatus, 'txpool_status', [], signal) : undefined),
     'live',
   )
   if (pool.value === undefined) return null

@@ -1,5 +1,6 @@
 /** `#/peers`: the use of API keys, callers from other machines with their scores, and bans. */
-import { call } from '../client.ts'
+import { type Checked, isFlag, isNumber, isText, listOf, objectOf } from '../checks.ts'
+import { call, callFor } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Field, useText } from '../components/form.tsx'
 import { ACTIONS, type Column, Heading, Section, Show, Table, type TableRow } from '../components/layout.tsx'
@@ -9,27 +10,29 @@ import { type Loaded as Query, useQuery } from '../query.ts'
 import { may } from '../store.ts'
 
 /** `sco_peerList`, the counters that callers over JSON-RPC can have. */
-interface Peer {
-  readonly id: string
-  readonly goodReputation: boolean
-  readonly successfulHandshakes: number
-  readonly failedHandshakes: number
-  readonly validTransactions: number
-  readonly invalidTransactions: number
-  readonly invalidMessages: number
-  readonly timeoutMessages: number
-  readonly score: number
-  readonly punishments: number
-}
+const isPeer = objectOf({
+  id: isText,
+  goodReputation: isFlag,
+  successfulHandshakes: isNumber,
+  failedHandshakes: isNumber,
+  validTransactions: isNumber,
+  invalidTransactions: isNumber,
+  invalidMessages: isNumber,
+  timeoutMessages: isNumber,
+  score: isNumber,
+  punishments: isNumber,
+})
+type Peer = Checked<typeof isPeer>
 
 /** `sco_keyUsage`. */
-interface Usage {
-  readonly key: string
-  readonly method: string
-  readonly calls: number
-  readonly errors: number
-  readonly seconds: number
-}
+const isUsage = objectOf({
+  key: isText,
+  method: isText,
+  calls: isNumber,
+  errors: isNumber,
+  seconds: isNumber,
+})
+type Usage = Checked<typeof isUsage>
 
 interface Loaded {
   readonly usage: readonly Usage[]
@@ -39,9 +42,9 @@ interface Loaded {
 
 async function load(signal: AbortSignal): Promise<Loaded> {
   const [usage, peers, banned] = await Promise.all([
-    may('sco_keyUsage') ? call<Usage[]>('sco_keyUsage', [], signal) : [],
-    may('sco_peerList') ? call<Peer[]>('sco_peerList', [], signal) : [],
-    may('sco_bannedAddresses') ? call<string[]>('sco_bannedAddresses', [], signal) : [],
+    may('sco_keyUsage') ? callFor(listOf(isUsage), 'sco_keyUsage', [], signal) : [],
+    may('sco_peerList') ? callFor(listOf(isPeer), 'sco_peerList', [], signal) : [],
+    may('sco_bannedAddresses') ? callFor(listOf(isText), 'sco_bannedAddresses', [], signal) : [],
   ])
   return { usage, peers, banned }
 }

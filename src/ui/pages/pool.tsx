@@ -2,12 +2,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { firstOpen } from '../accounts.ts'
-import { call } from '../client.ts'
+import { type Checked, isText, listOf, objectOf, recordOf } from '../checks.ts'
+import { call, callFor } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ACTIONS, type Column, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { type DecodedItem, decodeAll } from '../decode.ts'
-import { byteLength, counted, grouped, type Hex, shortened, toBigInt } from '../format.ts'
+import { byteLength, counted, grouped, type Hex, isHex, shortened, toBigInt } from '../format.ts'
 import { useQuery } from '../query.ts'
 import { connection, may } from '../store.ts'
 
@@ -17,25 +18,28 @@ const MOST_SHOWN = 100
 const RELOAD_MS = 2000
 
 /** A transaction of `txpool_content`. */
-interface Pooled {
-  readonly hash: Hex
-  readonly from: Hex
-  readonly to: Hex
-  readonly nonce: Hex
-  readonly gas: Hex
-  readonly gasPrice: Hex
-  readonly value: Hex
-  readonly input: Hex
-}
+const isPooled = objectOf({
+  hash: isHex,
+  from: isHex,
+  to: isHex,
+  nonce: isHex,
+  gas: isHex,
+  gasPrice: isHex,
+  value: isHex,
+  input: isHex,
+})
+type Pooled = Checked<typeof isPooled>
 
-type BySender = Readonly<Record<string, Readonly<Record<string, readonly Pooled[]>>>>
+/** By sender and nonce. */
+const isQueue = recordOf(isText, recordOf(isText, listOf(isPooled)))
+const isContent = objectOf({ pending: isQueue, queued: isQueue })
 
 interface List {
   readonly count: number
   readonly shown: readonly (Pooled & { readonly decoded: DecodedItem | null })[]
 }
 
-async function listOf(bySender: BySender, signal: AbortSignal): Promise<List> {
+async function listed(bySender: Checked<typeof isQueue>, signal: AbortSignal): Promise<List> {
   const all = Object.values(bySender).flatMap((byNonce) => Object.values(byNonce).flat())
   const shown = all.slice(0, MOST_SHOWN)
   const decoded = await decodeAll(
@@ -53,8 +57,8 @@ interface Pool {
 }
 
 async function loadPool(signal: AbortSignal): Promise<Pool> {
-  const content = await call<{ pending: BySender; queued: BySender }>('txpool_content', [], signal)
-  return { pending: await listOf(content.pending, signal), queued: await listOf(content.queued, signal) }
+  const content = await callFor(isContent, 'txpool_content', [], signal)
+  return { pending: await listed(content.pending, signal), queued: await listed(content.queued, signal) }
 }
 
 function methodOf({ to, input, decoded }: List['shown'][number]): string {

@@ -1,22 +1,19 @@
 /** `#/snapshots`: take, name, revert to and compare snapshots. */
 import { useState } from 'preact/hooks'
-import { call } from '../client.ts'
+import { type Checked, isFlag, isNumber, isText, listOf, objectOf, orNull } from '../checks.ts'
+import { call, callFor } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ActionForm, Choice, Field, useText } from '../components/form.tsx'
 import { ACTIONS, Heading, Section, Show, Table } from '../components/layout.tsx'
-import { type SnapshotDiff, SnapshotDifference } from '../components/snapshot-difference.tsx'
+import { isSnapshotDiff, type SnapshotDiff, SnapshotDifference } from '../components/snapshot-difference.tsx'
 import { Age, BlockLink } from '../components/values.tsx'
-import { type Hex, toNumber } from '../format.ts'
+import { isHex, toNumber } from '../format.ts'
 import { useQuery } from '../query.ts'
 import { announce, head, may } from '../store.ts'
 
 /** `evm_snapshots`. */
-interface Snapshot {
-  readonly id: Hex
-  readonly name: string | null
-  readonly height: number
-  readonly time: number
-}
+const isSnapshot = objectOf({ id: isHex, name: orNull(isText), height: isNumber, time: isNumber })
+type Snapshot = Checked<typeof isSnapshot>
 
 const nameOf = ({ id, name }: Snapshot): string => name ?? id
 
@@ -64,7 +61,7 @@ function CompareForm({ snapshots }: { readonly snapshots: readonly Snapshot[] })
         run={async () => {
           setFound(undefined)
           const parameters = after.value === '' ? [before.value] : [before.value, after.value]
-          setFound(await call<SnapshotDiff>('evm_diff', parameters))
+          setFound(await callFor(isSnapshotDiff, 'evm_diff', parameters))
         }}
       >
         <Choice label="Before" text={before} options={options} />
@@ -78,7 +75,7 @@ function CompareForm({ snapshots }: { readonly snapshots: readonly Snapshot[] })
 async function revertTo({ id, height }: Snapshot): Promise<void> {
   // A change of the chain announces itself; a snapshot of the head changes clock and pool only.
   const isHead = toNumber(head.value?.number) === height
-  if (!(await call<boolean>('evm_revert', [id]))) throw new Error('There is no such snapshot any more')
+  if (!(await callFor(isFlag, 'evm_revert', [id]))) throw new Error('There is no such snapshot any more')
   if (isHead) announce(`Reverted to block ${height}`)
 }
 
@@ -123,7 +120,7 @@ export function SnapshotsPage() {
   const isOpen = may('evm_snapshots')
   const snapshots = useQuery(
     `snapshots ${isOpen}`,
-    async (signal) => (isOpen ? call<Snapshot[]>('evm_snapshots', [], signal) : null),
+    async (signal) => (isOpen ? callFor(listOf(isSnapshot), 'evm_snapshots', [], signal) : null),
     'live',
   )
   return (

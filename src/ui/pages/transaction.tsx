@@ -1,6 +1,7 @@
 /** `#/tx/<hash>`: what a transaction did, how it was called, and why it failed. */
 
-import { call } from '../client.ts'
+import { orNull } from '../checks.ts'
+import { callFor } from '../client.ts'
 import { CallTreeView, frameTitle } from '../components/call-tree.tsx'
 import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { RuleComparison } from '../components/rule-comparison.tsx'
@@ -9,7 +10,15 @@ import { Steps } from '../components/steps.tsx'
 import { AddressLink, Amount, BlockLink, Bytes, DateAndAge, Mono } from '../components/values.tsx'
 import { type DecodedItem, decodeAll } from '../decode.ts'
 import { byteLength, counted, grouped, percent, toBigInt, toNumber } from '../format.ts'
-import type { Header, Log, Receipt, Transaction } from '../model.ts'
+import {
+  type Header,
+  isHeader,
+  isReceipt,
+  isTransaction,
+  type Log,
+  type Receipt,
+  type Transaction,
+} from '../model.ts'
 import { useQuery } from '../query.ts'
 import { isRemasc, payoutsOf } from '../remasc.ts'
 import { head, may } from '../store.ts'
@@ -25,15 +34,15 @@ interface Found {
 }
 
 async function loadTransaction(hash: string, signal: AbortSignal): Promise<Found> {
-  const transaction = await call<Transaction | null>('eth_getTransactionByHash', [hash], signal)
+  const transaction = await callFor(orNull(isTransaction), 'eth_getTransactionByHash', [hash], signal)
   if (transaction === null) throw new Error(`There is no transaction ${hash}`)
   const { to, input, blockHash } = transaction
   const [receipt, header] =
     blockHash === null
       ? [null, null]
       : await Promise.all([
-          call<Receipt | null>('eth_getTransactionReceipt', [hash], signal),
-          call<Header | null>('eth_getBlockByHash', [blockHash, false], signal),
+          callFor(orNull(isReceipt), 'eth_getTransactionReceipt', [hash], signal),
+          callFor(orNull(isHeader), 'eth_getBlockByHash', [blockHash, false], signal),
         ])
   const [own, ...events] = await decodeAll(
     [
