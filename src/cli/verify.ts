@@ -4,6 +4,7 @@ import { CHAINS } from '../chain/config.ts'
 import { mendChain } from '../engine/verification/mend-chain.ts'
 import { type Fault, verifyEntries, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
+import { DamagedTablesError } from '../store/damage.ts'
 import { mendStore, noteFault, openStoreForVerification, repairStore } from '../store/level.ts'
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
@@ -17,6 +18,17 @@ export function faultLine({ table, key, height, problem, expected, found }: Faul
   const values = found === undefined ? [] : [`expected ${expected ?? 'another'}, found ${found}`]
   const notes = [...(height === undefined ? [] : [`block ${height}`]), ...values]
   return `${table} ${key}: ${problem}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`
+}
+
+const NOT_EXECUTED = ' No block was executed again.'
+
+function directoryFault(problem: string): string {
+  return faultLine({ table: 'data', key: 'directory', problem })
+}
+
+function faultsIn(dataDir: string, faults: number, what: string): NodeError {
+  const hidden = faults > MOST_PRINTED ? `, of which ${MOST_PRINTED} are printed` : ''
+  return new NodeError('database', `The database in ${dataDir} has ${faults} faults${hidden}.${what}`)
 }
 
 /** What is done with a directory. */
@@ -34,7 +46,11 @@ type Opened = Awaited<ReturnType<typeof openStoreForVerification>>
 type Found = number | undefined
 
 async function verify(task: Task, { output }: Writers): Promise<Found> {
-  const opened = await openStoreForVerification(task.dataDir)
+  const opened = await openStoreForVerification(task.dataDir).catch((error) => {
+    if (!(error instanceof DamagedTablesError)) throw error
+    for (const problem of error.problems.slice(0, MOST_PRINTED)) output.write(directoryFault(problem))
+    throw faultsIn(task.dataDir, error.problems.length, NOT_EXECUTED)
+  })
   try {
     for (const notice of opened.notices) output.write(notice)
     if (opened.identity.fork === undefined) return await verifyChain(task, opened, output)
@@ -93,7 +109,7 @@ async function verifyFork(
   const config = { ...CHAINS[identity.chain], chainId: identity.chainId }
   for (const problem of problems) onFault({ table: 'data', key: 'directory', problem })
   await verifyEntries(store, config, onFault)
-  if (faults > 0) throw new NodeError('database', `The database in ${dataDir} has ${faults} faults.`)
+  if (faults > 0) throw faultsIn(dataDir, faults, '')
   output.write(
     `No fault in the files of the fork at block ${identity.fork?.number}; its blocks are not executed again.`,
   )
@@ -129,11 +145,9 @@ async function verifyChain(
     })
     progress.clear()
     if (faults > 0) {
-      const hidden = printed > MOST_PRINTED ? `, of which ${MOST_PRINTED} are printed` : ''
-      const left = executed === 0 ? ' No block was executed again.' : ''
       if (isRepair && first !== undefined) await noteFault(dataDir, identity, first)
       if (isRepair) return executed > 0 ? lowest - 1 : Number.POSITIVE_INFINITY
-      throw new NodeError('database', `The database in ${dataDir} has ${faults} faults${hidden}.${left}`)
+      throw faultsIn(dataDir, faults, executed === 0 ? NOT_EXECUTED : '')
     }
     output.write(
       `No fault: ${identity.chain}, blocks 0 to ${head}, ${executed} executed again ` +

@@ -17,6 +17,17 @@ export class DamagedError extends NodeError {
   }
 }
 
+/** Blocks of a database's tables are damaged, so that LevelDB is not to open it. */
+export class DamagedTablesError extends DamagedError {
+  /** A phrase for each block, which names the file and the byte. */
+  readonly problems: readonly string[]
+
+  constructor(dataDir: string, problems: readonly [string, ...string[]]) {
+    super(dataDir, problems[0])
+    this.problems = problems
+  }
+}
+
 /** An entry that is asked for cannot be read, or not be relied on. Its kind is `storage`. */
 export class UnreadableError extends NodeError {
   /** A phrase that names the file or the entry. */

@@ -1,7 +1,7 @@
 /**
- * A level whose damage callers learn of: errors of LevelDB get a name, and its tables are checked in the background, since
- * LevelDB does not look at their checksums when it reads. Keys of damaged blocks are refused from then on: an entry there may
- * look absent, or have another value.
+ * A level whose damage callers learn of: errors of LevelDB get a name, and the tables that the start did not check are
+ * checked in the background, since LevelDB does not look at their checksums when it reads. Keys of damaged blocks are refused
+ * from then on: an entry there may look absent, or have another value.
  */
 import { performance } from 'node:perf_hooks'
 import { UnreadableError } from './damage.ts'
@@ -50,7 +50,7 @@ export class GuardedLevel implements Level {
   }
 
   getSync(key: Uint8Array): Uint8Array | undefined {
-    if (this.#damaged.length > 0) this.#refuse(key, key)
+    this.#refuse(key, key)
     try {
       return this.#level.getSync(key)
     } catch (error) {
@@ -62,28 +62,17 @@ export class GuardedLevel implements Level {
     return this.#level.batch(operations, options)
   }
 
+  /** Refuses before it reads: LevelDB reads blocks ahead, and ends the process at some damaged keys. */
   async *iterator(
     range: Parameters<Level['iterator']>[0],
   ): AsyncGenerator<[Uint8Array, Uint8Array], void, undefined> {
-    const entries = this.#level.iterator(range)[Symbol.asyncIterator]()
-    let [from, to] = [range.gte, range.lt]
+    this.#refuse(range.gte, range.lt)
     try {
-      for (;;) {
-        const next = await entries.next().catch((error) => {
-          throw this.#unreadable(reported(error))
-        })
-        // What may be missing before the entry, or behind the last one.
-        const key = next.done === true ? undefined : next.value[0]
-        const passed = range.reverse ? ([key ?? from, to] as const) : ([from, key ?? to] as const)
-        if (this.#damaged.length > 0) this.#refuse(...passed)
-        if (next.done === true) return
-        yield next.value
-        if (range.reverse) to = next.value[0]
-        else from = next.value[0]
-      }
-    } finally {
-      await entries.return?.()
+      yield* this.#level.iterator(range)
+    } catch (error) {
+      throw this.#unreadable(reported(error))
     }
+    this.#refuse(range.gte, range.lt)
   }
 
   reopen(): Promise<void> {
@@ -102,6 +91,7 @@ export class GuardedLevel implements Level {
 
   /** Throws where keys from one to another, both included, may be in a damaged block. */
   #refuse(from: Uint8Array, to: Uint8Array): void {
+    if (this.#damaged.length === 0) return
     const hit = this.#damaged.find(
       ({ keys }) =>
         Buffer.compare(keys.from, to) <= 0 && (keys.to === undefined || Buffer.compare(from, keys.to) <= 0),

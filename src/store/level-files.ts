@@ -1,11 +1,17 @@
 /** LevelDB in its folder: how it is opened, and what of its files it overlooks when they are damaged. */
-import { readdir, readFile, stat, statfs } from 'node:fs/promises'
+import { link, mkdtemp, open, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { messageOf, NodeError } from '../errors.ts'
 import { DamagedError } from './damage.ts'
 import { diskFiles, readWhole, writeWhole } from './files.ts'
 import type { Level } from './level-entries.ts'
-import { checkTables, type DamagedBlock, withoutBlocks } from './table-blocks.ts'
+import {
+  type Checksum,
+  checkTables,
+  createChecksum,
+  type DamagedBlock,
+  withoutBlocks,
+} from './table-blocks.ts'
 import { systemTimers } from './timers.ts'
 
 /** LevelDB's own files, beside `tandem.json`. */
@@ -76,48 +82,122 @@ function levelOver(database: Database, folder: string): Level {
   }
 }
 
+/** What the checksums of tables say, read while LevelDB is closed: it ends the process where it reads some damaged keys. */
+export interface CheckedTables {
+  /** `undefined` in a process without WebAssembly, which checks none. */
+  readonly checksum: Checksum | undefined
+  /** Names of the tables that were checked. */
+  readonly checked: ReadonlySet<string>
+  readonly damaged: readonly DamagedBlock[]
+  /** What LevelDB was ended at while it wrote it, or what is damaged: `openLevel` knows which of them the database has. */
+  readonly unfinished: readonly DamagedBlock[]
+}
+
+/** Checks tables of a closed database, at most so many bytes. Throws the file system's errors. */
+export async function checkClosedTables(
+  directory: string,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<CheckedTables> {
+  const folder = join(directory, DATABASE_FOLDER)
+  const checksum = await createChecksum()
+  const names = (await readdir(folder).catch((): string[] => []))
+    .filter((name) => name.endsWith('.ldb'))
+    .sort()
+  const checked = new Set<string>()
+  let bytes = 0
+  for (const name of checksum === undefined ? [] : names) {
+    bytes += await sizeOf(join(folder, name))
+    if (bytes > mostBytes) break
+    checked.add(name)
+  }
+  const found = checksum === undefined ? [] : [...checkTables(folder, checked, checksum)].flat()
+  return {
+    checksum,
+    checked,
+    damaged: found.filter(({ isFooter }) => !isFooter),
+    unfinished: found.filter(({ isFooter }) => isFooter),
+  }
+}
+
+/** 0 of a file that is gone. */
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0
+}
+
 /** A database that was opened. */
 export interface OpenedLevel {
   readonly level: Level
   /** What is wrong with files of it that LevelDB opened without an error, each in a phrase that names the file. */
   readonly overlooked: readonly string[]
+  /** Its tables without a footer. */
+  readonly unfinished: readonly DamagedBlock[]
   /**
-   * Checks the tables that it has now, as `checkTables` does. Those of LevelDB's list are whole files: it lists a table when
-   * that is written, and a merge that is under way leaves others in the folder.
+   * Checks those of its tables that were not checked before, as `checkTables` does. Tables of LevelDB's list are whole files: it
+   * lists a table when that is written, and a merge that is under way leaves others in the folder.
    */
-  checkTables(): Generator<DamagedBlock[]>
+  checkTables(): IterableIterator<readonly DamagedBlock[]>
 }
 
 /**
  * Opens LevelDB in a data directory. Throws `database` when another process holds it, or when it is damaged; without
- * `createIfMissing` also when there is none. Where the list of its files is missing, none is made: LevelDB would remove
- * the files.
+ * `createIfMissing` also when there is none. Where CURRENT is missing or damaged, none is made: LevelDB would remove
+ * the files. `tables` were found without damage but in `unfinished`.
  */
 export async function openLevel(
   directory: string,
-  { createIfMissing }: { readonly createIfMissing: boolean },
+  { createIfMissing, tables }: { readonly createIfMissing: boolean; readonly tables: CheckedTables },
 ): Promise<OpenedLevel> {
   const folder = join(directory, DATABASE_FOLDER)
-  const missing = await missingList(folder)
+  const problem = await problemOfCurrent(folder)
   const { Level } = await import('level')
   const database = new Level<Uint8Array, Uint8Array>(folder, {
     keyEncoding: 'view',
     valueEncoding: 'view',
     ...TUNING,
-    createIfMissing: createIfMissing && missing === undefined,
+    createIfMissing: createIfMissing && problem === undefined,
   })
   try {
     if (createIfMissing) diskFiles.makeFolder(folder)
     await database.open()
   } catch (error) {
     const refused = refusal(directory, error)
-    throw missing === undefined || isLocked(error) ? refused : new DamagedError(directory, missing)
+    throw problem === undefined || isLocked(error) ? refused : new DamagedError(directory, problem)
   }
-  const overlooked = [...(await droppedBytes(folder)), ...(await cutOffTables(folder, database))]
+  const { checksum } = tables
+  const listed = listedTables(database)
+  const unfinished = tables.unfinished.filter(({ table }) => listed.has(table))
+  const problems = unfinished.map(({ problem }) => problem)
+  const others = [...listed.keys()].filter((name) => !tables.checked.has(name)).sort()
   return {
     level: levelOver(database, folder),
-    overlooked,
-    checkTables: () => checkTables(folder, [...listedTables(database).keys()].sort()),
+    overlooked: [...(await droppedBytes(folder)), ...(await cutOffTables(folder, listed)), ...problems],
+    unfinished,
+    checkTables: () => (checksum === undefined ? [].values() : checkTables(folder, others, checksum)),
+  }
+}
+
+/**
+ * Runs a step on the files of a closed database, which no process opens meanwhile: another, empty one has its lock, by a
+ * second name of the same file. Throws `database` where a process has it open, and what the step throws.
+ */
+export async function whileLocked<T>(directory: string, step: () => T): Promise<T> {
+  const { Level } = await import('level')
+  const lock = join(directory, DATABASE_FOLDER, 'LOCK')
+  const place = await mkdtemp(join(directory, 'lock-'))
+  try {
+    await (await open(lock, 'a')).close()
+    await link(lock, join(place, 'LOCK'))
+    const holder = new Level(place)
+    await holder.open()
+    try {
+      return step()
+    } finally {
+      await holder.close()
+    }
+  } catch (error) {
+    throw refusal(directory, error)
+  } finally {
+    await rm(place, { recursive: true, force: true })
   }
 }
 
@@ -141,12 +221,16 @@ export async function rebuildLevel(directory: string): Promise<void> {
  * whose list of blocks is damaged is moved away; then the result is its name, and the list of files is to be made anew.
  * Throws the file system's errors.
  */
-export function leaveOut(directory: string, damaged: readonly DamagedBlock[]): string | undefined {
+export function leaveOut(
+  directory: string,
+  damaged: readonly DamagedBlock[],
+  checksum: Checksum,
+): string | undefined {
   let lost: string | undefined
   for (const name of new Set(damaged.map(({ table }) => table))) {
     const offsets = damaged.filter(({ table }) => table === name).map(({ offset }) => offset)
     const path = join(directory, DATABASE_FOLDER, name)
-    const whole = withoutBlocks(readWhole(diskFiles, path), offsets)
+    const whole = withoutBlocks(readWhole(diskFiles, path), offsets, checksum)
     diskFiles.rename(path, `${path}.damaged`)
     if (whole === undefined) lost = `${DATABASE_FOLDER}/${name}`
     else writeNew(path, whole)
@@ -202,13 +286,15 @@ function isLocked(error: unknown): boolean {
 }
 
 /**
- * Is the file that names the list of files missing, where there are files? A process that was killed while LevelDB was made
- * leaves a list alone.
+ * What is wrong with the file that names the list of files, where there are files. A process that was killed while LevelDB
+ * was made leaves a list alone.
  */
-async function missingList(folder: string): Promise<string | undefined> {
+async function problemOfCurrent(folder: string): Promise<string | undefined> {
   const names = await readdir(folder).catch((): string[] => [])
-  const holdsData = names.some((name) => /^\d+\.(ldb|sst|log)$/.test(name))
-  return holdsData && !names.includes('CURRENT') ? `${DATABASE_FOLDER}/CURRENT is missing` : undefined
+  if (!names.some((name) => /^\d+\.(ldb|sst|log)$/.test(name))) return undefined
+  if (!names.includes('CURRENT')) return `${DATABASE_FOLDER}/CURRENT is missing`
+  const isOne = /^MANIFEST-\d+\n$/.test(await readFile(join(folder, 'CURRENT'), 'latin1'))
+  return isOne ? undefined : `${DATABASE_FOLDER}/CURRENT does not name a MANIFEST file`
 }
 
 /** Reads what LevelDB noted when it was opened last: it leaves damaged parts of its log out without an error. */
@@ -229,9 +315,9 @@ function listedTables(database: object): ReadonlyMap<string, number> {
 }
 
 /** Compares the sizes of the tables with those of the list: LevelDB looks at a table when it is first read. */
-async function cutOffTables(folder: string, database: object): Promise<string[]> {
+async function cutOffTables(folder: string, listed: ReadonlyMap<string, number>): Promise<string[]> {
   const problems: string[] = []
-  for (const [name, size] of listedTables(database)) {
+  for (const [name, size] of listed) {
     // A table that was merged into another meanwhile is gone.
     const found = await stat(join(folder, name)).catch(() => undefined)
     if (found === undefined || found.size === size) continue

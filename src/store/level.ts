@@ -3,12 +3,22 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Directory, damages, journalOf, openChecked } from './checked-level.ts'
 import { headProblem, noteDamage, readCheckpoint } from './checkpoint.ts'
-import { DamagedError, UnreadableError } from './damage.ts'
+import { DamagedError, DamagedTablesError, UnreadableError } from './damage.ts'
 import { diskFiles } from './files.ts'
 import { GuardedLevel } from './guarded-level.ts'
 import { checkIdentity, type Identity, raiseFormat, requireDatabase, requireWholeChain } from './identity.ts'
 import type { Level } from './level-entries.ts'
-import { isOfLevel, leaveOut, type OpenedLevel, openLevel, rebuildLevel, refusal } from './level-files.ts'
+import {
+  type CheckedTables,
+  checkClosedTables,
+  isOfLevel,
+  leaveOut,
+  type OpenedLevel,
+  openLevel,
+  rebuildLevel,
+  refusal,
+  whileLocked,
+} from './level-files.ts'
 import { readLog } from './logged-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { createReadOnlyStore } from './read-only.ts'
@@ -16,6 +26,9 @@ import { systemTimers } from './timers.ts'
 import type { Store } from './write-behind.ts'
 
 export type { Store } from './write-behind.ts'
+
+/** Bytes of tables that are checked before a database is opened to be used: about 0.1 s. */
+const CHECKED_AT_START = 64 << 20
 
 /** Where a database is and what it must hold. */
 export interface StoreOptions extends Identity {
@@ -41,7 +54,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { dataDir, chain, chainId, fork, fsync = false } = options
   if (dataDir === undefined) return createMemoryStore()
   await checkIdentity(dataDir, options, readCheckpoint(dataDir)?.identity)
-  const { level, overlooked, checkTables } = await openLevel(dataDir, { createIfMissing: true })
+  const tables = await wholeTables(dataDir, CHECKED_AT_START)
+  const { level, overlooked, checkTables } = await openLevel(dataDir, { createIfMissing: true, tables })
   const { onNotice } = options
   const guard = (opened: Level, note: (problem: string) => void) => {
     const onDamage = (problem: string) => {
@@ -57,6 +71,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await level.close()
     throw refusal(dataDir, error)
   }
+}
+
+/** Checks tables before LevelDB reads them. Throws `database` where blocks are damaged. */
+async function wholeTables(dataDir: string, mostBytes?: number): Promise<CheckedTables> {
+  const tables = await checkClosedTables(dataDir, mostBytes)
+  const [first, ...others] = tables.damaged.map(({ problem }) => problem)
+  if (first !== undefined) throw new DamagedTablesError(dataDir, [first, ...others])
+  return tables
 }
 
 /**
@@ -99,24 +121,30 @@ async function withRepaired<T>(
   }
 }
 
-/** Opens LevelDB with a list of its files that is made anew where it is damaged, and without damaged blocks of its tables. */
+/** Opens LevelDB without damaged blocks of its tables, and with a list of its files that is made anew where it is damaged. */
 async function openRepaired(dataDir: string, onNotice: (sentence: string) => void): Promise<OpenedLevel> {
-  const open = () => openLevel(dataDir, { createIfMissing: false })
+  const tables = await checkClosedTables(dataDir)
+  const open = () => openLevel(dataDir, { createIfMissing: false, tables })
   const rebuilt = async (problem: string) => {
     onNotice(`LevelDB makes its list of files anew: ${problem}.`)
     await rebuildLevel(dataDir)
     return open()
   }
+  const { checksum } = tables
+  const withoutDamage = async (damaged: CheckedTables['damaged']) => {
+    if (damaged.length === 0 || checksum === undefined) return undefined
+    for (const { problem } of damaged) onNotice(`Left out: ${problem}.`)
+    return whileLocked(dataDir, () => leaveOut(dataDir, damaged, checksum))
+  }
+  const lost = await withoutDamage(tables.damaged)
+  if (lost !== undefined) return rebuilt(`the table ${lost} cannot be read`)
   const opened = await open().catch((error) => {
     if (!(error instanceof DamagedError)) throw error
     return rebuilt(error.problem)
   })
-  const damaged = [...opened.checkTables()].flat()
-  if (damaged.length === 0) return opened
+  if (opened.unfinished.length === 0) return opened
   await opened.level.close()
-  for (const { problem } of damaged) onNotice(`Left out: ${problem}.`)
-  const lost = leaveOut(dataDir, damaged)
-  return lost === undefined ? open() : rebuilt(`the table ${lost} cannot be read`)
+  return rebuilt(`the table ${await withoutDamage(opened.unfinished)} cannot be read`)
 }
 
 /** Is nothing wrong with a directory that a repair mends? Of its files only LevelDB's own change. */
@@ -170,7 +198,7 @@ export interface ReadOnlyStore {
  */
 export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStore> {
   await requireWholeChain(dataDir)
-  const { identity, store, problems } = await openUnwritten(dataDir)
+  const { identity, store, problems } = await openUnwritten(dataDir, CHECKED_AT_START)
   const [problem] = problems
   if (problem === undefined) return { identity, store }
   await store.close()
@@ -183,16 +211,18 @@ interface UnwrittenStore extends ReadOnlyStore {
   readonly notices: readonly string[]
 }
 
-/** The same, also of a fork, where files are damaged, as long as LevelDB opens them, with each block of its tables. */
-export async function openStoreForVerification(dataDir: string): Promise<UnwrittenStore> {
-  const { checkTables, ...opened } = await openUnwritten(dataDir)
-  const damaged = [...checkTables()].flat().map(({ problem }) => problem)
-  return { ...opened, problems: [...opened.problems, ...damaged] }
+/**
+ * The same, also of a fork, and where files are damaged that LevelDB opens. Checks all tables: throws `DamagedTablesError` where
+ * blocks of them are damaged.
+ */
+export function openStoreForVerification(dataDir: string): Promise<UnwrittenStore> {
+  return openUnwritten(dataDir)
 }
 
-async function openUnwritten(dataDir: string): Promise<UnwrittenStore & Pick<OpenedLevel, 'checkTables'>> {
+async function openUnwritten(dataDir: string, mostBytes?: number): Promise<UnwrittenStore> {
   const identity = await requireDatabase(dataDir)
-  const { level, overlooked, checkTables } = await openLevel(dataDir, { createIfMissing: false })
+  const tables = await wholeTables(dataDir, mostBytes)
+  const { level, overlooked } = await openLevel(dataDir, { createIfMissing: false, tables })
   try {
     const last = readCheckpoint(dataDir)
     const folder = journalOf(dataDir)
@@ -208,7 +238,6 @@ async function openUnwritten(dataDir: string): Promise<UnwrittenStore & Pick<Ope
       store: createReadOnlyStore(level, log.operations),
       problems,
       notices: log.notices,
-      checkTables,
     }
   } catch (error) {
     await level.close()

@@ -3,6 +3,7 @@
  * `classic-level` has no option for that: a changed byte of a key makes an entry look absent.
  */
 import { basename } from 'node:path'
+import { createCRC32 } from 'hash-wasm'
 import { diskFiles, type Files, type ReadableFile } from './files.ts'
 
 const FOOTER_BYTES = 48
@@ -20,18 +21,20 @@ interface Handle {
   readonly size: number
 }
 
-/** CRC-32C of each byte; that of zlib has another polynomial. */
-const CASTAGNOLI = Int32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1
-  return crc
-})
+/** CRC-32C of bytes, an unsigned number. */
+export type Checksum = (bytes: Uint8Array) => number
+
+/** The polynomial of CRC-32C; that of `node:zlib` is another. */
+const CASTAGNOLI = 0x82f63b78
+
+/** Loads the function; `undefined` where the process has no WebAssembly. */
+export async function createChecksum(): Promise<Checksum | undefined> {
+  const hasher = await createCRC32(CASTAGNOLI).catch(() => undefined)
+  return hasher && ((bytes) => Buffer.from(hasher.init().update(bytes).digest('binary')).readUInt32BE())
+}
 
 /** The checksum as LevelDB stores it: rotated, with a constant added. */
-function maskedChecksum(bytes: Uint8Array): number {
-  let crc = -1
-  for (const byte of bytes) crc = (CASTAGNOLI[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)
-  crc = ~crc
+function masked(crc: number): number {
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
 }
 
@@ -95,11 +98,13 @@ function entriesIn(block: Buffer): Listed[] {
 /** Reads a table in order through a window. */
 class TableReader {
   readonly #file: ReadableFile
+  readonly #checksum: Checksum
   #window = Buffer.alloc(0)
   #start = 0
 
-  constructor(file: ReadableFile) {
+  constructor(file: ReadableFile, checksum: Checksum) {
     this.#file = file
+    this.#checksum = checksum
   }
 
   get size(): number {
@@ -127,7 +132,9 @@ class TableReader {
     if (offset + length > this.size) return undefined
     const bytes = this.bytes(offset, length)
     if (bytes.length < length) return undefined
-    return maskedChecksum(bytes.subarray(0, size + 1)) === bytes.readUInt32LE(size + 1) ? bytes : undefined
+    return masked(this.#checksum(bytes.subarray(0, size + 1))) === bytes.readUInt32LE(size + 1)
+      ? bytes
+      : undefined
   }
 }
 
@@ -143,6 +150,8 @@ export interface DamagedBlock {
   /** Name of the file. */
   readonly table: string
   readonly offset: number
+  /** Is it the end of the file, without which the table is not a whole one? LevelDB may have been ended while it wrote it. */
+  readonly isFooter: boolean
   /** Names the file and the byte. */
   readonly problem: string
   /** The keys that it may hold: all, where it is one that lists others. */
@@ -155,7 +164,7 @@ const ALL_KEYS: DamagedKeys = { from: NO_BYTES, to: undefined }
 /** Damage at an offset, and how many bytes were read since the last result. */
 interface Checked {
   readonly bytes: number
-  readonly damage?: { readonly offset: number; readonly keys: DamagedKeys }
+  readonly damage?: { readonly offset: number; readonly isFooter?: boolean; readonly keys: DamagedKeys }
 }
 
 /** Checks the blocks of a table, those that list others first; where the index is damaged, what it names is not read. */
@@ -163,7 +172,7 @@ function* checkBlocks(table: TableReader): Generator<Checked> {
   const at = table.size - FOOTER_BYTES
   const footer = Buffer.from(at < 0 ? NO_BYTES : table.bytes(at, FOOTER_BYTES))
   if (!footer.subarray(-MAGIC.length).equals(MAGIC)) {
-    yield { bytes: FOOTER_BYTES, damage: { offset: Math.max(0, at), keys: ALL_KEYS } }
+    yield { bytes: FOOTER_BYTES, damage: { offset: Math.max(0, at), isFooter: true, keys: ALL_KEYS } }
     return
   }
   const place = new Varints(footer, 0)
@@ -194,14 +203,20 @@ const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 /** Checks one table; yields whenever about a megabyte was read, with the damage that was found since. */
-function* checkTable(folder: string, name: string, files: Files): Generator<DamagedBlock[]> {
+function* checkTable(
+  folder: string,
+  name: string,
+  checksum: Checksum,
+  files: Files,
+): Generator<DamagedBlock[]> {
   const file = files.openForReading(`${folder}/${name}`)
   try {
     let [found, read]: [DamagedBlock[], number] = [[], 0]
-    for (const { bytes, damage } of checkBlocks(new TableReader(file))) {
+    for (const { bytes, damage } of checkBlocks(new TableReader(file, checksum))) {
       if (damage !== undefined) {
-        const problem = `${basename(folder)}/${name}, at byte ${damage.offset}: the checksum of a block is wrong`
-        found.push({ table: name, offset: damage.offset, problem, keys: damage.keys })
+        const what = damage.isFooter === true ? 'the footer is not one' : 'the checksum of a block is wrong'
+        const problem = `${basename(folder)}/${name}, at byte ${damage.offset}: ${what}`
+        found.push({ table: name, problem, isFooter: false, ...damage })
       }
       read += bytes
       if (read < WINDOW_BYTES) continue
@@ -220,21 +235,22 @@ function* checkTable(folder: string, name: string, files: Files): Generator<Dama
  */
 export function* checkTables(
   folder: string,
-  names: readonly string[],
+  names: Iterable<string>,
+  checksum: Checksum,
   files: Files = diskFiles,
 ): Generator<DamagedBlock[]> {
   for (const name of names) {
     try {
-      yield* checkTable(folder, name, files)
+      yield* checkTable(folder, name, checksum, files)
     } catch (error) {
       if (!isMissing(error)) throw error
     }
   }
 }
 
-function withTrailer(contents: Buffer): Buffer {
+function withTrailer(contents: Buffer, checksum: Checksum): Buffer {
   const block = Buffer.concat([contents, Buffer.alloc(TRAILER_BYTES)])
-  block.writeUInt32LE(maskedChecksum(block.subarray(0, contents.length + 1)), contents.length + 1)
+  block.writeUInt32LE(masked(checksum(block.subarray(0, contents.length + 1))), contents.length + 1)
   return block
 }
 
@@ -255,7 +271,11 @@ function listOf(entries: readonly Buffer[]): Buffer {
  * The bytes of a table, as many as before, whose index lacks the blocks at some offsets; where its filter is damaged, it has
  * none. `undefined` where the footer or the index is damaged.
  */
-export function withoutBlocks(bytes: Buffer, offsets: readonly number[]): Buffer | undefined {
+export function withoutBlocks(
+  bytes: Buffer,
+  offsets: readonly number[],
+  checksum: Checksum,
+): Buffer | undefined {
   const table = Buffer.from(bytes)
   const at = table.length - FOOTER_BYTES
   if (at < 0 || offsets.includes(at)) return undefined
@@ -268,11 +288,11 @@ export function withoutBlocks(bytes: Buffer, offsets: readonly number[]): Buffer
   const isFilterDamaged = offsets.length > entries.length - kept.length
   if (isFilterDamaged) {
     // In the place of the list with the filter's name, which is longer and is in front of the index.
-    const empty = withTrailer(listOf([]))
+    const empty = withTrailer(listOf([]), checksum)
     metaindex = { offset: index.offset - empty.length, size: empty.length - TRAILER_BYTES }
     table.set(empty, metaindex.offset)
   }
-  const list = withTrailer(listOf(kept.map(({ bytes: entry }) => entry)))
+  const list = withTrailer(listOf(kept.map(({ bytes: entry }) => entry)), checksum)
   table.fill(0, index.offset, at)
   table.set(list, index.offset)
   index = { offset: index.offset, size: list.length - TRAILER_BYTES }

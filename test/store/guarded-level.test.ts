@@ -47,6 +47,7 @@ function manualTimers(): Timers & { readonly pauses: number[]; step(): void } {
 const DAMAGE: DamagedBlock = {
   table: '000005.ldb',
   offset: 12,
+  isFooter: false,
   problem: 'db/000005.ldb, at byte 12: the checksum of a block is wrong',
   keys: { from: key(10), to: key(20) },
 }
@@ -96,8 +97,9 @@ describe('a level that checks its tables', () => {
     ])
     expect(await keysIn(level, 0, 9)).toEqual([5])
     expect(await keysIn(level, 21, 40)).toEqual([30])
-    expect(await keysIn(level, 0, 40)).toEqual([5, 'storage'])
-    expect(await keysIn(level, 0, 40, true)).toEqual([30, 'storage'])
+    // LevelDB reads ahead, and ends the process at some damaged keys: nothing of such a range is read.
+    expect(await keysIn(level, 0, 40)).toEqual(['storage'])
+    expect(await keysIn(level, 0, 40, true)).toEqual(['storage'])
     expect(await keysIn(level, 16, 19)).toEqual(['storage'])
   })
 

@@ -141,7 +141,7 @@ describe('openStore', () => {
       await (await openStore({ ...REGTEST, dataDir })).close()
       writeFileSync(join(dataDir, 'db', 'CURRENT'), 'nonsense')
       expect((await refusalOf(openStore({ ...REGTEST, dataDir }))).message).toContain(
-        'is damaged: LevelDB reports',
+        'is damaged: db/CURRENT does not name a MANIFEST file.',
       )
     }))
 })
