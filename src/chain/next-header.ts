@@ -11,11 +11,29 @@ const DIFFICULTY_RESET_SECONDS = 600
 /** No block moves the gas limit by more than one part in this many. */
 const GAS_LIMIT_DIVISOR = 1024n
 
-/** The header of a block at a height without parent, content and proof of work, in the layout of that height. */
-export function emptyHeader(number: number, config: ChainConfig): Header {
+type Layout = Pick<
+  Header,
+  'version' | 'ummRoot' | 'edges' | 'baseEvent' | 'bitcoinHeader' | 'merkleProof' | 'coinbaseTransaction'
+>
+
+/** What determines the layout of a header at a height, each part empty, and no proof of work. */
+export function emptyLayout(number: number, config: ChainConfig): Layout {
   const { headerVersion: version, umm } = config.rulesAt(number)
   return {
     version,
+    ummRoot: umm ? EMPTY : undefined,
+    edges: version === 0 ? undefined : [],
+    baseEvent: version === 2 ? EMPTY : undefined,
+    bitcoinHeader: EMPTY,
+    merkleProof: EMPTY,
+    coinbaseTransaction: EMPTY,
+  }
+}
+
+/** The header of a block at a height without parent, content and proof of work, in the layout of that height. */
+export function emptyHeader(number: number, config: ChainConfig): Header {
+  return {
+    ...emptyLayout(number, config),
     parentHash: EMPTY_TRIE_ROOT,
     unclesHash: EMPTY_UNCLES_HASH,
     coinbase: ZERO_ADDRESS,
@@ -32,12 +50,6 @@ export function emptyHeader(number: number, config: ChainConfig): Header {
     paidFees: 0n,
     minimumGasPrice: 0n,
     uncleCount: 0,
-    ummRoot: umm ? EMPTY : undefined,
-    edges: version === 0 ? undefined : [],
-    baseEvent: version === 2 ? EMPTY : undefined,
-    bitcoinHeader: EMPTY,
-    merkleProof: EMPTY,
-    coinbaseTransaction: EMPTY,
   }
 }
 

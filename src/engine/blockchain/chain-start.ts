@@ -2,8 +2,8 @@
 import { FORK_DETECTION_HEADERS, type Rules } from '../../chain/activations.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import type { Header } from '../../chain/header.ts'
+import { emptyLayout } from '../../chain/next-header.ts'
 import type { LoadedHead } from '../../chain/state-file/records.ts'
-import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { BlockStore } from '../../store/block-store.ts'
 
@@ -15,17 +15,7 @@ export function firstHeader(genesis: Header, head: LoadedHead, stateRoot: Hex, c
   const own = { ...genesis, ...head, stateRoot }
   if (head.number === 0) return own
   const { verbatim: _, ...fields } = own
-  const { headerVersion, umm } = config.rulesAt(head.number)
-  return {
-    ...fields,
-    version: headerVersion,
-    ummRoot: umm ? EMPTY : undefined,
-    edges: headerVersion === 0 ? undefined : [],
-    baseEvent: headerVersion === 2 ? EMPTY : undefined,
-    bitcoinHeader: EMPTY,
-    merkleProof: EMPTY,
-    coinbaseTransaction: EMPTY,
-  }
+  return { ...fields, ...emptyLayout(head.number, config) }
 }
 
 /**
