@@ -8,7 +8,7 @@ import { NodeError } from '../errors.ts'
 import { type Account, EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from './account.ts'
 import type { ChainName } from './activations.ts'
 import type { ChainConfig } from './config.ts'
-import type { Header } from './header.ts'
+import { ELEMENT, type Header } from './header.ts'
 import { activatePrecompiles } from './precompile-accounts.ts'
 
 /** An account of the genesis state. */
@@ -45,10 +45,6 @@ export interface GenesisState {
 
 /** Balance of funded accounts that are not in the file: that of each well-known local account, wei. */
 export const LOCAL_BALANCE = 10n ** 30n
-
-/** Element indexes of the header (docs/internals/protocol.md#12-fields) that a genesis writes in its own way. */
-const DIFFICULTY_ELEMENT = 7
-const GAS_LIMIT_ELEMENT = 9
 
 const hexText = z
   .string()
@@ -179,8 +175,8 @@ function genesisHeader(file: GenesisFile, config: ChainConfig, stateRoot: Hex): 
     merkleProof: fromHex(file.bitcoinMergedMiningMerkleProof),
     coinbaseTransaction: fromHex(file.bitcoinMergedMiningCoinbaseTransaction),
     verbatim: {
-      [DIFFICULTY_ELEMENT]: difficulty,
-      [GAS_LIMIT_ELEMENT]: fromBigInt(gasLimit),
+      [ELEMENT.difficulty]: difficulty,
+      [ELEMENT.gasLimit]: fromBigInt(gasLimit),
     },
   }
 }

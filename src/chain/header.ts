@@ -73,8 +73,17 @@ const HEADER_ELEMENTS = 16
 const EMPTY_HASH = fromHex(EMPTY_TRIE_ROOT)
 const NO_COINBASE = new Uint8Array(20)
 
-/** Numbers of the elements that need special treatment (docs/internals/protocol.md#12-fields). */
-const ELEMENT = { stateRoot: 3, receiptsRoot: 5, logsBloom: 6, number: 8, ummRoot: 16, version: 17 } as const
+/** Numbers of the elements that are looked at alone (docs/internals/protocol.md#12-fields). */
+export const ELEMENT = {
+  stateRoot: 3,
+  receiptsRoot: 5,
+  logsBloom: 6,
+  difficulty: 7,
+  number: 8,
+  gasLimit: 9,
+  ummRoot: 16,
+  version: 17,
+} as const
 
 function edgesBytes(edges: readonly number[]): Uint8Array {
   const out = new Uint8Array(edges.length * 2)

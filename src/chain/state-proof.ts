@@ -27,7 +27,7 @@ export interface ProvenAccount {
 }
 
 /** Number of bytes of a key's hash that precede it, so that keys are spread over the trie. */
-const HASH_PREFIX = 10
+export const HASH_PREFIX = 10
 
 function spread(bytes: Uint8Array): Uint8Array {
   return keccak256(bytes).subarray(0, HASH_PREFIX)

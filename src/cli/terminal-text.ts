@@ -1,6 +1,7 @@
 /** Pieces of text that several commands print. */
 
-const WEI_PER_COIN = 10n ** 18n
+/** Wei of a coin. */
+export const WEI_PER_COIN = 10n ** 18n
 
 /** Text without control characters, with which a caller's text could change the terminal. */
 export function plain(text: string): string {

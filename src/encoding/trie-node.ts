@@ -1,6 +1,6 @@
 /** Nodes of the unified binary trie (RSKIP-107) and their bytes, both ways (docs/internals/protocol.md#57-trie-nodes). */
 import { EMPTY, roomFor } from './bytes.ts'
-import { keccakHex } from './hash.ts'
+import { HASH_BYTES, keccakHex } from './hash.ts'
 import { fromHex, type Hex, toHex, writeHex } from './hex.ts'
 import { bitsOf, compactSizeBytes, pathLengthBytes, writeCompactSize, writePath } from './trie-path.ts'
 
@@ -8,7 +8,6 @@ import { bitsOf, compactSizeBytes, pathLengthBytes, writeCompactSize, writePath 
 const MAX_EMBEDDED_BYTES = 44
 /** A longer value stands outside its node, under its hash. */
 const MAX_SHORT_VALUE = 32
-const HASH_BYTES = 32
 
 const VERSION = 0x40
 const LONG_VALUE = 0x20

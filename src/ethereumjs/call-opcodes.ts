@@ -7,7 +7,7 @@ import { FAILURE } from '../evm/failure.ts'
 import { GAS } from '../evm/gas-schedule.ts'
 import type { VmRules } from '../evm/rules.ts'
 import { TICKS_PER_CALL } from '../evm/scheduler.ts'
-import { wordToAddress } from '../evm/word.ts'
+import { MAX_LONG, wordToAddress } from '../evm/word.ts'
 import { evmFailure } from './failures.ts'
 import {
   evmOf,
@@ -21,8 +21,6 @@ import {
 } from './run-state.ts'
 
 const STIPEND = BigInt(GAS.callStipend)
-/** Java's `Long.MAX_VALUE`. */
-const MAX_LONG = 2n ** 63n - 1n
 
 /** How one of the four calls differs from the others. */
 interface CallKind {

@@ -4,7 +4,7 @@
  * precompiled contract that works in chunks.
  */
 import { CONSOLE_ADDRESS } from '../abi/console.ts'
-import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
+import { EMPTY_ACCOUNT, MAX_NONCE, withBalance, withNonce } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { hasWebAssembly } from '../wasm/web-assembly.ts'
@@ -35,9 +35,6 @@ import { frameStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
 import { tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
 import { MAX_WORD } from './word.ts'
-
-/** EIP-2681: a nonce of this size cannot grow. */
-const MAX_NONCE = 2n ** 64n - 1n
 
 const REVERTED = new EvmFailure(FAILURE.REVERT)
 

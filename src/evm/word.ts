@@ -7,6 +7,9 @@ export const MODULUS = 1n << 256n
 /** The largest word. */
 export const MAX_WORD = MODULUS - 1n
 
+/** Java's `Long.MAX_VALUE`. */
+export const MAX_LONG = 2n ** 63n - 1n
+
 const ADDRESS_MASK = (1n << 160n) - 1n
 
 /**

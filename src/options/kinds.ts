@@ -1,5 +1,7 @@
 /** The kinds of values that settings take: how each is checked, described and read from text. */
+
 import { z } from 'zod'
+import { LATEST_TIMESTAMP } from '../chain/config.ts'
 import type { Hex } from '../encoding/hex.ts'
 
 /** What of a schema checks a value: the declarations of the package name no type of zod, which is bundled. */
@@ -123,8 +125,10 @@ export const paths: Kind<readonly string[], readonly string[]> = {
       .filter((path) => path !== ''),
 }
 
-/** Longest interval that a Node timer can wait, seconds. */
-export const LONGEST_INTERVAL = 2_147_483
+/** Longest delay of a timer of Node, milliseconds. */
+export const LONGEST_DELAY = 2 ** 31 - 1
+/** Longest interval, whole seconds. */
+export const LONGEST_INTERVAL = Math.floor(LONGEST_DELAY / 1000)
 /** The highest limit of bytes or items. */
 export const BYTES = 1_073_741_824
 
@@ -157,19 +161,16 @@ export const mining: Kind<'auto' | 'manual' | number, 'auto' | 'manual' | number
 /** Highest chain id: V of a signature, up to 36 above twice the id, takes six bytes. */
 export const MAX_CHAIN_ID = 2 ** 47 - 19
 
-/** Latest timestamp of a genesis block, which its file form writes in six bytes: the end of JavaScript's range of dates. */
-const LATEST_TIME = 8_640_000_000_000
-
 /** The timestamp of block 0: `now`, or seconds since 1970. */
 export const genesisTime: Kind<'now' | number, 'now' | number> = {
-  schema: () => z.union([z.literal('now'), z.int().min(0).max(LATEST_TIME)]),
+  schema: () => z.union([z.literal('now'), z.int().min(0).max(LATEST_TIMESTAMP)]),
   expects: 'now, or whole seconds since 1970',
   fromText: numberFromText,
 }
 
 /** A clock that stands still: whether it does, or at which time, in seconds since 1970. */
 export const frozenClock: Kind<boolean | number, boolean | number> = {
-  schema: () => z.union([z.boolean(), z.int().min(0).max(LATEST_TIME)]),
+  schema: () => z.union([z.boolean(), z.int().min(0).max(LATEST_TIMESTAMP)]),
   expects: 'true, false, or whole seconds since 1970',
   fromText: (text) => ({ true: true, false: false })[text.toLowerCase()] ?? numberFromText(text),
 }

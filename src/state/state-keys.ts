@@ -1,4 +1,5 @@
 /** Keys and values of the state in the unified trie (docs/internals/protocol.md#56-state-keys). */
+import { HASH_PREFIX } from '../chain/state-proof.ts'
 import {
   concat,
   EMPTY,
@@ -13,8 +14,6 @@ import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { RecentMap } from './recent-map.ts'
 
-/** Bytes of a hash that spread the keys over the trie. */
-const HASH_PREFIX = 10
 const DOMAIN = oneByte(0)
 const CODE_SUFFIX = oneByte(0x80)
 const STORAGE_SUFFIX = oneByte(0)

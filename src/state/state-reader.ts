@@ -7,7 +7,7 @@ import type { StateChanges } from './overlay.ts'
 import { cellWord, type StorageValue, storageValue } from './state-keys.ts'
 
 /** Accounts and cells kept per reader, together; beyond it all are dropped and gathered anew. */
-const CAPACITY = 50_000
+export const READER_CAPACITY = 50_000
 
 /** An account as it was found, and its node, below which its storage is. */
 export interface AccountAt {
@@ -69,7 +69,7 @@ export class StateKnowledge {
   /** Counts what is about to be kept. */
   count(added: number): void {
     this.#size += added
-    if (this.#size <= CAPACITY) return
+    if (this.#size <= READER_CAPACITY) return
     this.#accounts.clear()
     this.#size = added
   }
@@ -138,7 +138,7 @@ export function createStateReader(lookups: StateLookups, known = new StateKnowle
     const node = nodeOf(entry, address)
     if (node === undefined) return NO_CELLS
     const all = entry.all ?? lookups.cells(node)
-    if (entry.all === undefined && all.size <= CAPACITY) {
+    if (entry.all === undefined && all.size <= READER_CAPACITY) {
       kept.count(all.size)
       entry.all = all
     }

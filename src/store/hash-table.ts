@@ -2,13 +2,14 @@
  * A table in memory whose keys are hashes, without an object or a text for an entry. Trie nodes are most of what a chain
  * keeps; a `Map` holds about 150 bytes for the text of a hash and its entry, this about 50.
  */
+
 import { compare, concat, oneByte } from '../encoding/bytes.ts'
+import { HASH_BYTES } from '../encoding/hash.ts'
 import { writeHex } from '../encoding/hex.ts'
 import { Arena, wordAt } from './arena.ts'
 import { lowerBound, type MemoryTable, type TableEntry } from './memory-table.ts'
 import type { Id } from './table.ts'
 
-const HASH_BYTES = 32
 /** Slots at the beginning; a power of two, as ever after. */
 const FIRST_SLOTS = 64
 /** What a slot holds beside a location + 1. */

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { ADDRESS_BYTES } from '../chain/account.ts'
 import type { Creation, TransactionInternals } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
-import { decodeHeader, encodeHeader, type Header } from '../chain/header.ts'
+import { decodeHeader, ELEMENT, encodeHeader, type Header } from '../chain/header.ts'
 import { decodeReceipt, encodeReceipts, type Receipt } from '../chain/receipt.ts'
 import { restoreTransaction, type Transaction } from '../chain/transaction.ts'
 import { concat, fromBigInt, roomFor, toNumber } from '../encoding/bytes.ts'
@@ -59,14 +59,11 @@ export function headerRecord(config: ChainConfig): ValueCodec<HeaderRecord> {
   }
 }
 
-/** Where a header of any network has its number (docs/internals/protocol.md#12-fields). */
-const NUMBER_ELEMENT = 8
-
 /** What a header record states without its network's rules: the height, and the root of the state after the block. */
 export function blockPosition(stored: Uint8Array): { readonly number: number; readonly state: Hex } {
   const [header, , state] = asList(decodeRlp(stored), 'header record')
   return {
-    number: asNumber(asList(header, 'header')[NUMBER_ELEMENT], 'number'),
+    number: asNumber(asList(header, 'header')[ELEMENT.number], 'number'),
     state: toHex(asBytes(state, 'state after the block')),
   }
 }

@@ -1,5 +1,7 @@
 /** Typed corners of one ordered keyspace: reads happen here, writes are only described here. */
+
 import { equal } from '../encoding/bytes.ts'
+import { HASH_BYTES } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex, writeHex } from '../encoding/hex.ts'
 import { messageOf } from '../errors.ts'
 import { UnreadableError } from './damage.ts'
@@ -83,7 +85,6 @@ export interface ValueCodec<V> {
   decode(bytes: Uint8Array, id: Id): V
 }
 
-const HASH_BYTES = 32
 const HEIGHT_BYTES = 6
 
 /** Hashes, 32 bytes. */

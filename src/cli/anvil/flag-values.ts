@@ -1,8 +1,10 @@
 /** What the flags of `tandem anvil` set, and how their values are read. */
+
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { NODE_SETTINGS, NodeOptions, ServeOptions } from '../../options/options.ts'
 import type { StateFiles } from '../state-files.ts'
+import { WEI_PER_COIN } from '../terminal-text.ts'
 
 /** What a run of the command is set up with. Every member is absent until a flag sets it. */
 export interface AnvilSettings {
@@ -54,8 +56,6 @@ export function contradicting(first: string, second: string): NodeError {
   return new NodeError('invalid-options', `${first} and ${second} contradict each other: give one of them.`)
 }
 
-const WEI = 10n ** 18n
-
 /** A whole number, decimal or hex. Throws `invalid-options`. */
 export function number(
   value: string,
@@ -73,7 +73,7 @@ export function coins(value: string, flag: string): bigint {
   const [, whole = '', part = ''] = /^(\d+)(?:\.(\d{1,18}))?$/.exec(value) ?? []
   if (whole === '')
     throw new NodeError('invalid-options', `${flag} expects an amount of coins, not "${value}".`)
-  return BigInt(whole) * WEI + BigInt(part.padEnd(18, '0'))
+  return BigInt(whole) * WEI_PER_COIN + BigInt(part.padEnd(18, '0'))
 }
 
 function address(value: string, flag: string): Hex {

@@ -1,8 +1,10 @@
 /** Tools of development clients that no consensus rule allows: state edits, block overrides, impersonation, dropped transactions. */
+
 import type { LoadedHead, PartialAccount, StateDump } from '../../chain/state-file/records.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { MAX_GAS } from '../../evm/message.ts'
+import { MAX_WORD } from '../../evm/word.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { ClockState } from '../clock.ts'
 import type { HeaderOverrides, MiningMode } from '../model.ts'
@@ -87,8 +89,6 @@ export interface DevTools extends RewindTools, LoadCommands {
   instanceId(): Hex
 }
 
-const MAX_BALANCE = 2n ** 256n - 1n
-
 /** Minimum block gas limit, gas: that of a transfer. */
 const MIN_GAS_LIMIT = 21_000n
 
@@ -164,7 +164,7 @@ export class EngineDevTools implements DevTools {
   addBalance(address: Hex, wei: bigint): Promise<void> {
     return this.#enqueue(async () => {
       const sum = (this.#parts.headState().account(address)?.balance ?? 0n) + wei
-      await this.#editNow([{ address, balance: sum > MAX_BALANCE ? MAX_BALANCE : sum }])
+      await this.#editNow([{ address, balance: sum > MAX_WORD ? MAX_WORD : sum }])
     })
   }
 

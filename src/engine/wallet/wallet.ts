@@ -1,7 +1,9 @@
 /** The local wallet: accounts with plain keys, and encrypted ones that are unlocked for a time. */
+
 import { addressOf } from '../../chain/signature.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import { LONGEST_DELAY } from '../../options/kinds.ts'
 import type { RandomBytes } from '../randomness.ts'
 import { type Accounts, accountsOf } from './accounts.ts'
 import type { KeyStore, StoredKey } from './key-store.ts'
@@ -56,9 +58,6 @@ interface Unlocked {
   readonly until: number
   readonly timer: NodeJS.Timeout
 }
-
-/** Maximum delay of a timer, milliseconds. */
-const MAX_DELAY = 2 ** 31 - 1
 
 /** Makes the wallet. */
 export function createWallet(parts: WalletParts): Wallet {
@@ -173,7 +172,7 @@ class LocalWallet implements Wallet {
         if (until <= this.#milliseconds()) this.#relock(address)
         else this.#unlocked.set(address, { ...unlocked, timer: this.#startTimer(address, until) })
       },
-      Math.min(Math.max(rest, 0), MAX_DELAY),
+      Math.min(Math.max(rest, 0), LONGEST_DELAY),
     ).unref()
   }
 }

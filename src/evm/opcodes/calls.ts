@@ -10,7 +10,7 @@ import { ENDING } from '../compiled/form.ts'
 import { FAILURE, fail } from '../failure.ts'
 import type { ChildRequest, Frame } from '../frame.ts'
 import { GAS, REFUND } from '../gas-schedule.ts'
-import { wordToAddress } from '../word.ts'
+import { MAX_LONG, wordToAddress } from '../word.ts'
 import { words } from './memory.ts'
 import { type Operation, operation } from './operation.ts'
 
@@ -33,9 +33,6 @@ function childGas(frame: Frame, cost: number, requested: bigint, value: bigint):
   frame.charge(cost)
   return Math.min(wanted + stipend, frame.gas)
 }
-
-/** Java's `Long.MAX_VALUE`. */
-const MAX_LONG = 2n ** 63n - 1n
 
 /**
  * How much of its input a call reads, which is how far memory grows for it: nothing when the call is too deep, or when

@@ -1,7 +1,9 @@
 /** 0x01000010: fields of the ancestors of the executing block (RSKIP-119, RSKIP-536). */
-import type { Header } from '../../chain/header.ts'
+
+import { ELEMENT, type Header } from '../../chain/header.ts'
 import { TAG } from '../../chain/merged-mining/commitment.ts'
 import { EMPTY, fromBigIntSigned } from '../../encoding/bytes.ts'
+import { HASH_BYTES } from '../../encoding/hash.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import { encodeBytes, readInt } from './abi.ts'
 import { type Method, methodContract, precompileMethod } from './method-contract.ts'
@@ -9,9 +11,6 @@ import { type AncestorBlock, PrecompileFailure } from './precompile.ts'
 
 /** How far back the contract looks, in blocks. */
 const MAX_DEPTH = 4000
-const HASH_LENGTH = 32
-/** Element of the gas limit in a header's list (docs/internals/protocol.md#12-fields). */
-const GAS_LIMIT_ELEMENT = 9
 
 type Field = (ancestor: AncestorBlock, args: readonly bigint[]) => Uint8Array
 
@@ -41,7 +40,7 @@ function mergedMiningTags(header: Header): Uint8Array {
   const transaction = header.coinbaseTransaction
   const tag = Buffer.from(transaction.buffer, transaction.byteOffset, transaction.length).lastIndexOf(TAG)
   if (tag === -1) return EMPTY
-  const end = tag + TAG.length + HASH_LENGTH
+  const end = tag + TAG.length + HASH_BYTES
   if (end > transaction.length) throw new PrecompileFailure('coinbase transaction ends within the tag')
   return transaction.subarray(end)
 }
@@ -64,7 +63,7 @@ const FIRST_METHODS: readonly Method[] = [
   headerMethod('getMinGasPrice', ({ header }) => fromBigIntSigned(header.minimumGasPrice)),
   headerMethod(
     'getGasLimit',
-    ({ header }) => header.verbatim?.[GAS_LIMIT_ELEMENT] ?? fromBigIntSigned(header.gasLimit),
+    ({ header }) => header.verbatim?.[ELEMENT.gasLimit] ?? fromBigIntSigned(header.gasLimit),
   ),
   headerMethod('getGasUsed', ({ header }) => fromBigIntSigned(header.gasUsed)),
   headerMethod('getDifficulty', ({ header }) => fromBigIntSigned(header.difficulty)),

@@ -1,9 +1,11 @@
 /** Every executed opcode with its effect, frames within the opcodes that made them: OpenEthereum's `vmTrace`. */
+
 import { EMPTY } from '../../encoding/bytes.ts'
 import { FAILURE } from '../failure.ts'
 import { SSTORE } from '../opcodes/storage.ts'
 import { CHAIN_RULES } from '../rules.ts'
 import { opcodeDigits } from './frame-failure.ts'
+import { CHARACTERS_PER_TICK } from './running-step.ts'
 import type { FrameEnd, FrameStart, FrameView, Tracer } from './tracer.ts'
 
 /** An executed opcode. One object serves all of a frame. */
@@ -34,9 +36,6 @@ export interface VmSink {
   /** Without an effect when it failed. Returns the number of characters written: long texts count as running time. */
   endOperation(effect: VmEffect | undefined): number
 }
-
-/** Characters that take as long to write as a step takes to run. */
-const CHARACTERS_PER_TICK = 4096
 
 /** A frame with its running opcode. */
 class OpenFrame implements VmOperation {

@@ -7,6 +7,7 @@ import { decodeTransaction } from '../../chain/transaction.ts'
 import { toQuantity } from '../../encoding/hex.ts'
 import type { ReorgRequest } from '../../engine/model.ts'
 import { invalidParams } from '../../errors.ts'
+import { LONGEST_DELAY } from '../../options/kinds.ts'
 import { anyOf, integer, text } from '../json-forms.ts'
 import { method } from '../method.ts'
 import { optional, orNull, type Parameter, scalar, type ValueOf } from '../parameter.ts'
@@ -22,9 +23,6 @@ import {
   toRpcSnapshotDiff,
 } from '../wire/snapshot.ts'
 import { RESET_SUMMARY, ResetOptions, resetChain } from './reset.ts'
-
-/** Longest interval that a Node timer can wait, milliseconds. */
-const MAX_INTERVAL = 2 ** 31 - 1
 
 /** Decimal text, as Hardhat answers times. */
 const DecimalText = z.string().regex(/^-?\d+$/)
@@ -288,7 +286,7 @@ export const evm_setIntervalMining = method({
   name: 'evm_setIntervalMining',
   changesState: true,
   summary: 'Mines a block each time this many milliseconds have passed; 0 stops.',
-  params: { milliseconds: wholeNumber('milliseconds; 0 stops', MAX_INTERVAL) },
+  params: { milliseconds: wholeNumber('milliseconds; 0 stops', LONGEST_DELAY) },
   result: () => z.literal(true),
   examples: [{ params: [5000], result: true }],
   async run({ milliseconds }, { engine }) {

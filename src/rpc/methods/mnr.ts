@@ -2,11 +2,13 @@
  * Merged mining by external miners: they fetch work and submit parent-chain blocks in one of three forms
  * (docs/internals/rpc-reference.md#713-mining).
  */
+
 import { z } from 'zod'
 import { branchFromHashes, branchFromPartialTree } from '../../chain/merged-mining/merkle-branch.ts'
 import { plainTransaction, solutionFromBlock } from '../../chain/merged-mining/parent-block.ts'
 import { PARENT_HEADER_BYTES } from '../../chain/merged-mining/parent-header.ts'
 import type { Solution } from '../../chain/merged-mining/proof.ts'
+import { HASH_BYTES } from '../../encoding/hash.ts'
 import { fromHex, isHexDigits, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { NodeError } from '../../errors.ts'
@@ -15,8 +17,6 @@ import { method } from '../method.ts'
 import { expected, type Parameter, refuse, scalar } from '../parameter.ts'
 import { IMPORT_RESULTS } from '../wire/block.ts'
 import { DataText, HashText, QuantityText } from '../wire/scalars.ts'
-
-const HASH_BYTES = 32
 
 /** Text that is decoded when the call runs: the reference node checks for an empty list before any other parameter. */
 function plainText(description: string): Parameter<string> {

@@ -1,15 +1,14 @@
 /** A state of a fork as running code reads it: what was written since the fork began, over the upstream's state. */
+
 import type { Account } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { StateReader } from '../model.ts'
 import type { RemoteState } from '../remote/model.ts'
 import { cellWord, type StorageValue } from '../state-keys.ts'
+import { READER_CAPACITY } from '../state-reader.ts'
 import type { Demand } from './demand.ts'
 import { isDeleted, isTombstone, isWiped, unescaped } from './overlay-record.ts'
-
-/** Accounts and cells kept per reader, together; beyond it all are dropped and gathered anew. */
-const CAPACITY = 50_000
 
 /** Hex digits of an address, with the prefix; the sender of REMASC's transaction has a shorter one. */
 const ADDRESS_LENGTH = 42
@@ -124,7 +123,7 @@ class LayeredReader implements ForkReader {
 
   #limitSize(): void {
     this.#size++
-    if (this.#size <= CAPACITY) return
+    if (this.#size <= READER_CAPACITY) return
     this.known.clear()
     this.#size = 1
   }

@@ -1,10 +1,12 @@
 /** The valid keys of a key file, by hash: follows changes of the file, and ends keys that it drops with their sockets. */
+
 import { timingSafeEqual } from 'node:crypto'
 import { type FSWatcher, watch } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
+import { LONGEST_DELAY } from '../../options/kinds.ts'
 import type { AnyMethod } from '../../rpc/method.ts'
 import { createKeyPermissions, type Permission } from '../../rpc/permissions.ts'
 import type { Entitlement } from '../../rpc/session.ts'
@@ -97,7 +99,7 @@ export class ActiveKey {
     clearTimeout(this.#timer)
     if (this.#until === Infinity) return
     // A file may name a time further away than a timer can wait; the timer is then set again.
-    const pause = Math.min(Math.max(0, this.#until - Date.now()), 2 ** 31 - 1)
+    const pause = Math.min(Math.max(0, this.#until - Date.now()), LONGEST_DELAY)
     this.#timer = setTimeout(() => (this.isGood() ? this.#scheduleEnd() : this.end()), pause)
     this.#timer.unref()
   }

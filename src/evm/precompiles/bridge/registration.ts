@@ -4,6 +4,7 @@
  */
 
 import { EMPTY } from '../../../encoding/bytes.ts'
+import { HASH_BYTES } from '../../../encoding/hash.ts'
 import { CELL } from '../../../state/bridge-cells.ts'
 import { encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
@@ -17,7 +18,6 @@ const FAST_BRIDGE = { notContract: -300, otherCaller: -301, notValid: -303, fail
 
 /** Bytes of an address with its version. */
 const ADDRESS_BYTES = 21
-const HASH_BYTES = 32
 /** Bytes of the number of transactions, before the hashes of a partial merkle tree. */
 const COUNT_BYTES = 4
 

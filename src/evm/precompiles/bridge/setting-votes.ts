@@ -3,6 +3,7 @@
 import { FEE_VOTER, LOCKING_CAP_VOTER } from '../../../chain/bridge-senders.ts'
 import { asBigInt, decodeRlp } from '../../../encoding/rlp.ts'
 import { CELL } from '../../../state/bridge-cells.ts'
+import { MAX_LONG } from '../../word.ts'
 import { encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import { CAP_MULTIPLIER, LOCKING_CAP, MAX_FEE_PER_KB } from './constants.ts'
@@ -22,8 +23,6 @@ const FEE_RESULT = {
 
 /** One voter decides. */
 const REQUIRED_VOTES = 1
-
-const MAX_LONG = 2n ** 63n - 1n
 
 function isLong(value: bigint): boolean {
   return value <= MAX_LONG && value >= -MAX_LONG - 1n

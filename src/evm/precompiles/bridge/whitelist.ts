@@ -6,6 +6,7 @@ import { fromHex, type Hex, toHex } from '../../../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp } from '../../../encoding/rlp.ts'
 import { frameStrings } from '../../../encoding/rlp-frame.ts'
 import { CELL } from '../../../state/bridge-cells.ts'
+import { MAX_LONG } from '../../word.ts'
 import { encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
@@ -24,7 +25,6 @@ const RESULT = {
 } as const
 
 const MAX_INT = 2n ** 31n - 1n
-const MAX_LONG = 2n ** 63n - 1n
 
 /** The whitelist. */
 export interface Whitelist {

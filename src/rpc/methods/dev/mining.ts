@@ -1,15 +1,13 @@
 /** Methods that mine, and that set the coinbase, gas limit and timestamps of the next blocks. */
 import { z } from 'zod'
 import { intervalOf, minesAtOnce } from '../../../engine/model.ts'
+import { LONGEST_INTERVAL } from '../../../options/kinds.ts'
 import { method } from '../../method.ts'
 import { optional, orNull } from '../../parameter.ts'
 import { BlockCount, Timestamp } from '../../wire/fork.ts'
 import { Address, Quantity, wholeNumber } from '../../wire/scalars.ts'
 import { evm_setAutomine } from '../evm.ts'
 import { order, under } from './family.ts'
-
-/** Longest interval that a Node timer can wait, seconds. */
-const MAX_INTERVAL = Math.floor((2 ** 31 - 1) / 1000)
 
 /** A smaller number of milliseconds would be a time before 1974, so it is read as seconds. */
 const FIRST_MILLISECONDS = 10 ** 11
@@ -78,7 +76,7 @@ export const anvil_setIntervalMining = method({
   changesState: true,
   summary:
     'Mines a block each time this many seconds have passed (`evm_setIntervalMining` takes milliseconds); 0 stops.',
-  params: { seconds: wholeNumber('seconds; 0 stops', MAX_INTERVAL) },
+  params: { seconds: wholeNumber('seconds; 0 stops', LONGEST_INTERVAL) },
   result: () => z.null(),
   examples: [{ params: [5], result: null }],
   async run({ seconds }, { engine }) {

@@ -1,10 +1,11 @@
 /** Ethereum's mining methods, as far as they have a meaning on a merge-mined chain. */
+
 import { z } from 'zod'
+import { HASH_BYTES } from '../../../encoding/hash.ts'
 import { type Hex, toFixedHex, toHex } from '../../../encoding/hex.ts'
 import { method } from '../../method.ts'
 import { HashText, sizedData } from '../../wire/scalars.ts'
 
-const HASH_BYTES = 32
 const UNKNOWN = `0x${'9'.repeat(64)}`
 
 const Hash = sizedData(HASH_BYTES, HASH_BYTES)
