@@ -1,12 +1,11 @@
 /** Counts gas and records steps of a transaction under the chain's own rules. */
+
 import { FAILURE } from '../evm/failure.ts'
 import { GAS } from '../evm/gas-schedule.ts'
+import { INVALID } from '../evm/opcodes/operation.ts'
 import type { FrameEnd, FrameStart, FrameView, Tracer } from '../evm/tracing/tracer.ts'
 import { GasTally } from './gas-groups.ts'
 import { StepList } from './step-list.ts'
-
-/** The opcode that is reported for one that the rules do not define. */
-const INVALID = 0xfe
 
 /** A tracer; read `steps` and `tally` when the transaction is over. */
 export class ChainTracer implements Tracer {

@@ -3,7 +3,7 @@ import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { createSHA256 } from 'hash-wasm'
 import { KECCAK_BYTES, keccakOn } from '../wasm/keccak.ts'
-import { createMemory, hasWebAssembly } from '../wasm/web-assembly.ts'
+import { createMemory, hasWebAssembly, PAGE } from '../wasm/web-assembly.ts'
 import { type Hex, sliceHex, toHex } from './hex.ts'
 
 const sha256Hasher = await createSHA256().catch(() => undefined)
@@ -11,7 +11,6 @@ const sha256Hasher = await createSHA256().catch(() => undefined)
 /** Bytes of a hash. */
 export const HASH_BYTES = 32
 
-const PAGE = 65_536
 const DIGEST_AT = KECCAK_BYTES
 const INPUT_AT = DIGEST_AT + 32
 /** Longer input is hashed on a memory of its own, which is collected: a memory never shrinks. */

@@ -1,17 +1,14 @@
 /** DUPN, SWAPN and TXINDEX, which RSKIP-191 removed (docs/internals/protocol.md#75-activation). */
+import { opcodeAt, sizeOf } from '../evm/code-analysis.ts'
 import { FAILURE } from '../evm/failure.ts'
 import { GAS } from '../evm/gas-schedule.ts'
 import { fail, type Opcode, type RunState, runOf } from './run-state.ts'
-
-const PUSH1 = 0x60
-const PUSH32 = 0x7f
 
 /** Is there an opcode at this place, and no byte that a push from an earlier one takes? */
 function isInstruction(code: Uint8Array, pc: number): boolean {
   let at = 0
   while (at < pc) {
-    const opcode = code[at] ?? 0
-    at += opcode >= PUSH1 && opcode <= PUSH32 ? opcode - PUSH1 + 2 : 1
+    at += sizeOf(opcodeAt(code, at))
   }
   return at === pc
 }
@@ -24,12 +21,13 @@ async function passByte(runState: RunState): Promise<void> {
   const { interpreter, code } = runState
   runState.programCounter++
   while (runState.programCounter < code.length && !isInstruction(code, runState.programCounter)) {
-    const opcode = code[runState.programCounter] ?? 0
-    if (opcode >= PUSH1 && opcode <= PUSH32) {
+    const opcode = opcodeAt(code, runState.programCounter)
+    const pushed = sizeOf(opcode) - 1
+    if (pushed > 0) {
       const at = runState.programCounter + 1
-      const bytes = code.subarray(at, at + opcode - PUSH1 + 1)
+      const bytes = code.subarray(at, at + pushed)
       const word = BigInt(`0x0${Buffer.from(bytes).toString('hex')}`)
-      runState.cachedPushes[at] = word << BigInt(8 * (opcode - PUSH1 + 1 - bytes.length))
+      runState.cachedPushes[at] = word << BigInt(8 * (pushed - bytes.length))
     }
     runState.opCode = opcode
     await interpreter.runStep()

@@ -1,15 +1,13 @@
 /** The first difference between two runs of a message: opcode, program counter, depth and gas of each step. */
 import { createEthereumOpcodeListener } from '../comparison/ethereum-tracer.ts'
 import type { EvmRun } from '../evm/evm.ts'
-import type { OpcodeTable } from '../evm/opcodes/operation.ts'
+import { INVALID, type OpcodeTable } from '../evm/opcodes/operation.ts'
 import type { FrameView, Tracer } from '../evm/tracing/tracer.ts'
 import type { ChainEvm } from './chain-evm.ts'
 import { chainEvm, type LibraryRules } from './make-evm.ts'
 
 /** Maximum number of recorded steps, four numbers each. */
 const MOST_STEPS = 1_000_000
-/** The opcode that is recorded for one that the rules do not have. */
-const INVALID = 0xfe
 const NUMBERS = 4
 
 /** An opcode that is about to run. Gas before it. */

@@ -1,8 +1,10 @@
 /** The chain's opcodes of a height for the library (docs/internals/protocol.md#61-opcodes): those that it has, with what is otherwise here. */
+
 import type { Common } from '@ethereumjs/common'
 import { getOpcodesForHF } from '@ethereumjs/evm'
 import { EMPTY_CODE_HASH } from '../chain/account.ts'
 import { GAS } from '../evm/gas-schedule.ts'
+import { INVALID } from '../evm/opcodes/operation.ts'
 import type { VmRules } from '../evm/rules.ts'
 import { MAX_WORD, wordToAddress } from '../evm/word.ts'
 import { callOpcodes } from './call-opcodes.ts'
@@ -10,9 +12,6 @@ import { readableCode } from './chain-evm.ts'
 import { createOpcodes } from './create-opcodes.ts'
 import { RETIRED } from './earlier-opcodes.ts'
 import { type CustomOpcode, type GasFunction, type Opcode, type RunState, runOf } from './run-state.ts'
-
-/** What the library runs for every opcode that is absent. */
-const INVALID = 0xfe
 
 /** A jump of the library's loop counts as this many of ours: it is far slower between jumps. */
 const TICKS_PER_DESTINATION = 128

@@ -13,14 +13,12 @@ import {
 } from '../engine/pool/policy.ts'
 import { type ExecutionFailure, NodeError } from '../errors.ts'
 import { REVERTED, revertReason } from '../evm/failure-message.ts'
-import { type ErrorObject, minedMembers, toErrorObject } from './error-codes.ts'
+import { type ErrorObject, EXECUTION_REVERTED, minedMembers, toErrorObject } from './error-codes.ts'
 import type { RpcOptions } from './rpc-options.ts'
 
 /** Whose errors clients get. */
 export type Dialect = RpcOptions['dialect']
 
-/** Code of a failed call or estimate with revert data (geth). */
-const EXECUTION_REVERTED = 3
 /** Code of Hardhat's failure of a mined transaction. */
 const MINED_FAILURE = -32603
 /** What Anvil's estimates answer, before the gas that they tried. */

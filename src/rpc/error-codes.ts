@@ -9,6 +9,9 @@ import {
   type UpstreamFailure,
 } from '../errors.ts'
 
+/** The number by which clients know a revert, whose data they then decode (geth). */
+export const EXECUTION_REVERTED = 3
+
 /** The numbers of docs/internals/rpc-reference.md#4-errors; a new kind does not compile without one. */
 export const ERROR_CODES = {
   'parse-error': -32700,

@@ -13,7 +13,7 @@ import {
   type WalletClient,
 } from 'viem'
 import type { Node } from '../node/node.ts'
-import { RpcError } from '../rpc/error-codes.ts'
+import { EXECUTION_REVERTED, RpcError } from '../rpc/error-codes.ts'
 
 export { type Revert, revertOf } from './revert-data.ts'
 
@@ -29,9 +29,6 @@ export interface ViemClients {
   readonly walletClients: readonly WalletClient<CustomTransport, Chain, Account>[]
 }
 
-/** The code by which viem recognises a failed contract, whose data it then decodes. */
-const REVERTED = 3
-
 /** The node's requests, with viem's code on failures that carry data: the dialect of the node may have another. */
 function requestsOf(node: Node): Node['request'] {
   return async (call) => {
@@ -40,7 +37,7 @@ function requestsOf(node: Node): Node['request'] {
     } catch (error) {
       if (!(error instanceof RpcError) || typeof error.data !== 'string') throw error
       const { message, data } = error
-      throw new RpcError({ code: REVERTED, message, data })
+      throw new RpcError({ code: EXECUTION_REVERTED, message, data })
     }
   }
 }

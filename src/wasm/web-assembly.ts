@@ -1,9 +1,12 @@
 /** The part of the WebAssembly interface that generated code needs; its declarations come with those of browsers only. */
 
+/** Bytes of a page, by which linear memories grow. */
+export const PAGE = 65_536
+
 /** A linear memory. */
 export interface WasmMemory {
   readonly buffer: ArrayBuffer
-  /** Adds pages of 64 KiB; what was `buffer` is then detached. */
+  /** Adds pages; what was `buffer` is then detached. */
   grow(pages: number): number
 }
 

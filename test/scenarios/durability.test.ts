@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createNode } from '../../src/index.ts'
 import { runCommand, startCommand } from '../support/command.ts'
 import { rpc } from '../support/json-rpc.ts'
+import { randomNumbers } from '../support/random-numbers.ts'
 import { replayFromGenesis } from '../support/replay.ts'
 
 const COW = new Wallet('0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4')
@@ -24,17 +25,6 @@ afterEach(() => {
   for (const dir of directories.splice(0)) rmSync(dir, { recursive: true, force: true })
 })
 
-/** A repeatable stream of numbers in [0, 1), so that a failure can be run again (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-}
-
 const sign = (nonce: number) =>
   COW.signTransaction({ type: 0, chainId: 33, nonce, to: BOB, value: 1, gasLimit: 21_000, gasPrice: 0 })
 
@@ -46,14 +36,14 @@ async function loadAndKill(
   dir: string,
   mode: 'auto' | 'batch',
   flags: readonly string[],
-  random: () => number,
+  random: (bound: number) => number,
   raw: Map<number, string>,
 ) {
   const mining = mode === 'auto' ? 'auto' : 'manual'
   const node = await startCommand(['--data-dir', dir, '--mining', mining, ...flags])
   const acknowledged: string[] = []
   let nonce = Number(await rpc(node.url, 'eth_getTransactionCount', [COW.address, 'pending']))
-  const killAt = Math.floor(random() * 12)
+  const killAt = random(12)
   let killed = false
   for (let i = 0; !killed; i++) {
     if (!raw.has(nonce)) raw.set(nonce, await sign(nonce))
@@ -61,7 +51,7 @@ async function loadAndKill(
     if (mode === 'batch' && i % 5 === 4) answers.push(rpc(node.url, 'evm_mine'))
     // The kill comes while the request is on its way, in work, or just answered, as the turn of events falls.
     if (i === killAt) {
-      const turns = Math.floor(random() * 40)
+      const turns = random(40)
       for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
       killed = true
       node.child.kill('SIGKILL')

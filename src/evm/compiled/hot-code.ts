@@ -2,13 +2,13 @@
  * What a VM keeps for its compiled code: the codes that ran last, and linear memories for the next messages. Two VMs
  * share none of it, and all of it has a bound.
  */
+import { PAGE } from '../../wasm/web-assembly.ts'
 import type { CodeAnalysis } from '../code-analysis.ts'
 import type { OpcodeTable } from '../opcodes/operation.ts'
 import type { RunClock } from '../scheduler.ts'
 import { AddressWords } from './address-words.ts'
 import { CompiledCode } from './compiled-code.ts'
 import { LinearAllocator } from './linear-allocator.ts'
-import { PAGE } from './linear-memory.ts'
 import type { PathCounter } from './paths.ts'
 
 /** Bytes of modules that are kept, in two generations; V8's own code for them is several times as large. */

@@ -1,6 +1,6 @@
 /** Places the frames of one message, while compiled code runs in them, one behind the other in a linear memory. */
 import type { Hex } from '../../encoding/hex.ts'
-import type { WasmInstance, WasmModule } from '../../wasm/web-assembly.ts'
+import { PAGE, type WasmInstance, type WasmModule } from '../../wasm/web-assembly.ts'
 import type { Frame } from '../frame.ts'
 import { bytesOf, type FrameData, MemoryRange } from '../memory-range.ts'
 import type { OpcodeTable } from '../opcodes/operation.ts'
@@ -9,7 +9,7 @@ import type { CallRunner } from './call-opcode.ts'
 import type { ModuleHost } from './compiled-code.ts'
 import { HostFunctions } from './host-functions.ts'
 import { type AreaOwner, LinearArea } from './linear-area.ts'
-import { LinearMemory, PAGE } from './linear-memory.ts'
+import { LinearMemory } from './linear-memory.ts'
 import type { PathCounter } from './paths.ts'
 import {
   ADDRESS_AT,

@@ -1,9 +1,6 @@
 /** A linear memory of compiled code as JavaScript reads and writes it. */
-import { createMemory } from '../../wasm/web-assembly.ts'
+import { createMemory, PAGE } from '../../wasm/web-assembly.ts'
 import { MEMORY_LIMIT } from '../gas-schedule.ts'
-
-/** Bytes of a page, by which memories grow. */
-export const PAGE = 65_536
 
 /** Offsets and lengths below it are added without a check: no sum is beyond the limit of memory. */
 const SMALL_NUMBERS = MEMORY_LIMIT / 2

@@ -6,6 +6,9 @@ import type { RuleName } from '../../chain/consensus-rules.ts'
 import { type CompiledForm, INTERPRETED } from '../compiled/form.ts'
 import type { ChildRequest, Frame } from '../frame.ts'
 
+/** Stands for every opcode that the rules do not define (EIP-141). */
+export const INVALID = 0xfe
+
 /** Words that the stack of a frame holds. */
 export const STACK_LIMIT = 1024
 

@@ -1,4 +1,5 @@
 /** 0x01000009: keys, scripts and addresses of the parent chain (RSKIP-106). */
+
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { encodeBase58Check } from '../../encoding/base58.ts'
 import { compare, concat } from '../../encoding/bytes.ts'
@@ -12,6 +13,7 @@ import {
 } from './extended-key.ts'
 import { methodContract, precompileMethod } from './method-contract.ts'
 import { PrecompileFailure } from './precompile.ts'
+import { multisig } from './script.ts'
 
 const { Point } = secp256k1
 
@@ -22,8 +24,6 @@ const MIN_KEYS = 2
 const MAX_KEYS = 15
 const COMPRESSED_LENGTH = 33
 const UNCOMPRESSED_LENGTH = 65
-const OP_1 = 0x51
-const OP_CHECKMULTISIG = 0xae
 
 /** Strings here have no use for anything but ASCII; other bytes become characters that no check lets pass. */
 function asText(bytes: Uint8Array): string {
@@ -67,14 +67,7 @@ function multisigScriptHash(required: bigint, keys: readonly Uint8Array[]): Uint
   const isValid =
     required >= 1n && required <= keys.length && keys.length >= MIN_KEYS && keys.length <= MAX_KEYS
   if (!isValid) throw new PrecompileFailure('invalid number of keys or signatures')
-  const sorted = keys.map(compressKey).sort(compare)
-  return hash160(
-    concat(
-      Uint8Array.of(OP_1 - 1 + Number(required)),
-      ...sorted.map((key) => concat(Uint8Array.of(COMPRESSED_LENGTH), key)),
-      Uint8Array.of(OP_1 - 1 + keys.length, OP_CHECKMULTISIG),
-    ),
-  )
+  return hash160(multisig(Number(required), keys.map(compressKey).sort(compare)))
 }
 
 /** All methods; results are `string`, `string`, `bytes` and `bytes`. */

@@ -1,4 +1,5 @@
 /** Methods of geth's `debug_` that the reference node lacks. */
+
 import { z } from 'zod'
 import { toFixedHex } from '../../encoding/hex.ts'
 import { timeLeft } from '../deadlines.ts'
@@ -11,8 +12,8 @@ import { BlockTraces, TraceOptionsObject } from '../wire/trace/registry.ts'
 import { ITEM_BYTES, replySize } from '../wire/trace/reply-size.ts'
 import { traceExecuted } from './debug.ts'
 import { blockOf } from './evm.ts'
+import { NOBODY } from './example-accounts.ts'
 
-const NOBODY = '0x00000000000000000000000000000000000dead1'
 const MOST_SLOTS = 10_000
 /** The first block of a fresh local chain. */
 const GENESIS =

@@ -1,4 +1,4 @@
-/** The accounts of a fresh local chain, as the examples of methods name them. */
+/** The accounts of a fresh local chain as the examples of methods name them, and an address that has none there. */
 
 /**
  * In the order of `eth_accounts`: the accounts derived from the texts `cow`, `cow1` to `cow9`, then the miner's
@@ -20,3 +20,6 @@ export const LOCAL_ACCOUNTS = [
 
 /** The first two accounts. */
 export const [COW, COW1] = LOCAL_ACCOUNTS
+
+/** An address without an account. */
+export const NOBODY = '0x00000000000000000000000000000000000dead1'

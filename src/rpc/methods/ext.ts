@@ -2,6 +2,7 @@
  * Raw data of the chain for bridges and light clients (docs/internals/rpc-reference.md#79-raw-chain-data); each method
  * has an `rsk_` name as well.
  */
+
 import { z } from 'zod'
 import { encodeHeader } from '../../chain/header.ts'
 import { encodeReceipt } from '../../chain/receipt.ts'
@@ -25,12 +26,11 @@ import {
   TransactionHash,
 } from '../wire/scalars.ts'
 import { PROTOCOL_VERSION } from './eth/client.ts'
+import { NOBODY } from './example-accounts.ts'
 
 /** Characters of a hash with `0x`. */
 const HASH_LENGTH = 66
 const UNKNOWN = `0x${'9'.repeat(64)}`
-const NOBODY = '0x00000000000000000000000000000000000dead1'
-
 /** A transaction's hash, or any other hex, which no transaction has. */
 const AnyHash: Parameter<Hex> = scalar({
   form: anyOf(HEX_DIGITS, DIGITS),

@@ -1,4 +1,5 @@
 /** The methods that return names: of contracts by their address, and of calls, errors and events by their bytes. */
+
 import { z } from 'zod'
 import { type AbiCodec, type AbiValue, loadAbiCodec } from '../../abi/codec.ts'
 import { CONSOLE_ADDRESS, consoleText } from '../../abi/console.ts'
@@ -14,10 +15,10 @@ import { type Context, method } from '../method.ts'
 import { arrayOf, expected, object, optional, scalar } from '../parameter.ts'
 import { StateBlock } from '../wire/block-reference.ts'
 import { Address, Data, Topic } from '../wire/scalars.ts'
+import { NOBODY } from './example-accounts.ts'
 
 /** Maximum number of addresses, or of items to decode, per call. */
 const MOST = 1000
-const NOBODY = '0x00000000000000000000000000000000000dead1'
 const PRECOMPILE_NAMES: ReadonlyMap<Hex, string> = new Map(
   Object.entries(PRECOMPILE_ADDRESS).map(([name, address]) => [address, name]),
 )

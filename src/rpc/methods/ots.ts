@@ -1,4 +1,5 @@
 /** The methods of the explorer Otterscan, API level 8: blocks, transactions and accounts as its pages show them. */
+
 import { z } from 'zod'
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
@@ -34,9 +35,9 @@ import {
 } from '../wire/scalars.ts'
 import { ITEM_BYTES, replySize } from '../wire/trace/reply-size.ts'
 import { toRpcTransaction } from '../wire/transaction.ts'
+import { NOBODY } from './example-accounts.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
-const NOBODY = '0x00000000000000000000000000000000000dead1'
 const API_LEVEL = 8
 const MOST_TRANSACTIONS = 1000
 

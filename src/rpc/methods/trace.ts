@@ -1,4 +1,5 @@
 /** Flat traces of blocks and transactions (docs/internals/rpc-reference.md#710-trace). */
+
 import { z } from 'zod'
 import type { Hex } from '../../encoding/hex.ts'
 import type { TransactionTrace } from '../../engine/queries/replay.ts'
@@ -16,10 +17,9 @@ import {
 } from '../wire/trace/filter.ts'
 import { type RowPlace, TraceObject, toRpcTrace } from '../wire/trace/flat.ts'
 import { replySize, rowBytes } from '../wire/trace/reply-size.ts'
+import { NOBODY } from './example-accounts.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
-const NOBODY = '0x00000000000000000000000000000000000dead1'
-
 /** The wire form of rows; throws `limit-exceeded` when a reply cannot hold them. */
 function toRows(
   rows: readonly FlatTrace[],

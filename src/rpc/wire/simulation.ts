@@ -1,9 +1,11 @@
 /** Simulated blocks on the wire (eth_simulateV1 of the execution API). */
+
 import { z } from 'zod'
 import type { ChainConfig } from '../../chain/config.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'
 import type { SimulatedBlock, SimulatedCallResult } from '../../engine/queries/simulate-blocks.ts'
 import { type Failure, revertReason } from '../../evm/failure-message.ts'
+import { EXECUTION_REVERTED } from '../error-codes.ts'
 import { arrayOf, object } from '../parameter.ts'
 import { BlockObject, toRpcBlock } from './block.ts'
 import { BlockOverridesObject } from './block-overrides.ts'
@@ -33,8 +35,7 @@ export const SimulationObject = object(
   { required: ['blockStateCalls'], nullIsAbsent: true },
 )
 
-/** The standard's error codes: for a revert, and for any other failure. */
-const REVERTED = 3
+/** The standard's error code for a failure that is no revert. */
 const FAILED = -32015
 
 const CallResultObject = z.lazy(() =>
@@ -44,7 +45,11 @@ const CallResultObject = z.lazy(() =>
     gasUsed: QuantityText,
     logs: z.array(LogObject),
     error: z
-      .strictObject({ code: z.literal([REVERTED, FAILED]), message: z.string(), data: DataText.optional() })
+      .strictObject({
+        code: z.literal([EXECUTION_REVERTED, FAILED]),
+        message: z.string(),
+        data: DataText.optional(),
+      })
       .optional(),
   }),
 )
@@ -60,7 +65,7 @@ function errorOf({ kind, reason, output }: Failure): z.infer<typeof CallResultOb
   if (kind === 'failed') return { code: FAILED, message: `vm execution error: ${reason}` }
   const text = revertReason(output)
   const message = text === undefined ? 'execution reverted' : `execution reverted: ${text}`
-  return { code: REVERTED, message, data: toHex(output) }
+  return { code: EXECUTION_REVERTED, message, data: toHex(output) }
 }
 
 /** A simulated block. */

@@ -1,18 +1,18 @@
 /** Federations: who holds the Bridge's coins on the parent chain, and under which script and address. */
+
 import { concat } from '../../../encoding/bytes.ts'
 import { sha256 } from '../../../encoding/hash.ts'
 import { fromHex } from '../../../encoding/hex.ts'
 import { hash160 } from '../extended-key.ts'
+import { multisig, push } from '../script.ts'
 import { ADDRESS_VERSION, EMERGENCY_DELAY, EMERGENCY_KEYS, FEDERATION_KEYS } from './constants.ts'
 import { formatParentAddress } from './parent-address.ts'
 
 const OP_0 = 0x00
-const OP_1 = 0x51
 const OP_NOTIF = 0x64
 const OP_ELSE = 0x67
 const OP_ENDIF = 0x68
 const OP_DROP = 0x75
-const OP_CHECKMULTISIG = 0xae
 const OP_CHECKSEQUENCEVERIFY = 0xb2
 
 /** More than half of the keys must sign. */
@@ -20,28 +20,16 @@ function majority(keys: readonly unknown[]): number {
   return Math.floor(keys.length / 2) + 1
 }
 
-function push(data: Uint8Array): Uint8Array {
-  return concat(Uint8Array.of(data.length), data)
-}
-
-function multisig(keys: readonly Uint8Array[]): Uint8Array {
-  return concat(
-    Uint8Array.of(OP_1 - 1 + majority(keys)),
-    ...keys.map(push),
-    Uint8Array.of(OP_1 - 1 + keys.length, OP_CHECKMULTISIG),
-  )
-}
-
 const EMERGENCY = EMERGENCY_KEYS.map((key) => fromHex(`0x${key}`))
 
 function redeemScript(keys: readonly Uint8Array[]): Uint8Array {
   return concat(
     Uint8Array.of(OP_NOTIF),
-    multisig(keys),
+    multisig(majority(keys), keys),
     Uint8Array.of(OP_ELSE),
     push(Uint8Array.of(EMERGENCY_DELAY & 0xff, EMERGENCY_DELAY >> 8)),
     Uint8Array.of(OP_CHECKSEQUENCEVERIFY, OP_DROP),
-    multisig(EMERGENCY),
+    multisig(majority(EMERGENCY), EMERGENCY),
     Uint8Array.of(OP_ENDIF),
   )
 }

@@ -12,12 +12,10 @@ import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
 import { requireSupported, SentOverrideSet } from '../../wire/overrides.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalars.ts'
-import { COW, COW1 } from '../example-accounts.ts'
+import { COW, COW1, NOBODY } from '../example-accounts.ts'
 
 /** What an estimate asks of the sender's balance: of Hardhat nothing, of Anvil (1.7.1) as that node does. */
 const FUNDS_RULES = { rsk: 'cost', hardhat: 'none', anvil: 'allowance' } as const
-
-const NOBODY = '0x00000000000000000000000000000000000dead1'
 
 /**
  * Throws `invalid-params` for a creation when the profile only simulates calls

@@ -27,10 +27,8 @@ import { PricedCallObject } from '../../wire/call.ts'
 import { OverrideSet } from '../../wire/overrides.ts'
 import { Address, AddressText, Data, DataText, HashText, Quantity, wholeNumber } from '../../wire/scalars.ts'
 import { SimulatedBlockObject, SimulationObject, toRpcSimulatedBlock } from '../../wire/simulation.ts'
-import { COW, COW1 } from '../example-accounts.ts'
+import { COW, COW1, NOBODY } from '../example-accounts.ts'
 import { readSigned } from './submit.ts'
-
-const NOBODY = '0x00000000000000000000000000000000000dead1'
 
 export const eth_simulateV1 = method({
   name: 'eth_simulateV1',

@@ -17,9 +17,8 @@ import {
   QuantityText,
   StoragePosition,
 } from '../../wire/scalars.ts'
-import { COW } from '../example-accounts.ts'
+import { COW, NOBODY } from '../example-accounts.ts'
 
-const NOBODY = '0x00000000000000000000000000000000000dead1'
 const ZERO_WORD = toFixedHex(0n, 32)
 
 export const eth_getBalance = method({
