@@ -1,10 +1,11 @@
 /** Calls of this node that another one answers: the leader, or the owner of a filter. */
 import { callNode, NoSuchNodeError, type RemoteReply } from './calls.ts'
 import type { Link } from './link.ts'
-import { type Member, tryAgain } from './member.ts'
+import type { Member } from './member.ts'
 import type { Reading } from './messages.ts'
 import type { ClusterFigures, RemoteCall } from './model.ts'
 import type { Names } from './names.ts'
+import { tryAgain } from './refusals.ts'
 
 interface Parts {
   readonly link: Link

@@ -2,7 +2,6 @@
 import type { Transaction } from '../chain/transaction.ts'
 import type { Engine } from '../engine/engine.ts'
 import { createSerialQueue } from '../engine/serial-queue.ts'
-import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { isShared } from '../store/replicated-tables.ts'
 import type { Change, Write } from '../store/table.ts'
@@ -10,11 +9,12 @@ import type { LogPosition } from '../store/tables.ts'
 import type { Store } from '../store/write-behind.ts'
 import type { Bucket } from './jetstream.ts'
 import { Lease } from './lease.ts'
-import { AppendError, type Log } from './log.ts'
+import type { Log } from './log.ts'
 import type { Role, RoleOption } from './model.ts'
 import { pause } from './pause.ts'
 import { Reader } from './reader.ts'
 import type { LogRecord } from './record.ts'
+import { isOutOfRoom, refusalOf, tryAgain, unwritten } from './refusals.ts'
 
 interface Parts {
   readonly id: string
@@ -40,34 +40,6 @@ interface Parts {
 /** Transactions that became runnable after the last record are sent after this time without another, milliseconds. */
 const FEED_MS = 10
 const RETRY_MS = 100
-
-/** An error after which the caller tries again. */
-export function tryAgain(message: string): NodeError {
-  return new NodeError('overloaded', `${message}; try again`)
-}
-
-/** The error of a change that is in the log, and that this node could not write to its tables. */
-function unwritten(error: unknown): unknown {
-  if (!(error instanceof NodeError) || error.kind !== 'storage') return error
-  return tryAgain(
-    "The leader cannot write to its disk, and the change is in the cluster's log: the next leader has it; look for it",
-  )
-}
-
-function refusalOf(error: unknown): unknown {
-  if (!(error instanceof AppendError)) return error
-  if (error.failure === 'unanswered') {
-    return tryAgain(
-      "The cluster's log does not answer: whether the change was made is not known; look for it",
-    )
-  }
-  const reasons = {
-    full: "The cluster's log is full",
-    away: "The cluster's log cannot be reached",
-    fenced: 'Another node leads the cluster now',
-  }
-  return tryAgain(`${reasons[error.failure]}: the change was not made`)
-}
 
 /** A node in its cluster. */
 export class Member {
@@ -365,8 +337,4 @@ export class Member {
       this.#append([], (next) => this.#parts.local.batch([next])).catch(() => {})
     }, FEED_MS)
   }
-}
-
-function isOutOfRoom(error: unknown): boolean {
-  return error instanceof AppendError && error.failure === 'full'
 }
