@@ -52,7 +52,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'encoding/hash.ts: sha256Hasher': 'code on linear memory of a fixed size, valid within a call',
   'encoding/hex.ts: text': '130 bytes, valid within a call',
   'wasm/keccak.ts: compiled': 'code',
-  'wasm/module.ts: floats': '8 bytes, valid within a call',
+  'wasm/function-body.ts: floats': '8 bytes, valid within a call',
   'engine/blockchain/chain.ts: built': 'goes with its genesis',
   'engine/index/section.ts: all': '128 bytes, valid within a query of one section, which is synchronous',
   'engine/index/section.ts: any': '128 bytes, as `all`',

@@ -2,7 +2,8 @@
  * keccak-256 in WebAssembly, on a linear memory that it shares with others: compiled contracts hash where their memory is,
  * and `hash.ts` in one call. `npm run bench:micro -- --only hashes` compares it with `hash-wasm` and `@noble/hashes`.
  */
-import { FunctionBody, I32, I64, ModuleWriter, OP } from './module.ts'
+import { FunctionBody, I32, I64, OP } from './function-body.ts'
+import { ModuleWriter } from './module.ts'
 import { compileModule, instantiate, type WasmMemory, type WasmModule } from './web-assembly.ts'
 
 /** Bytes of input that a permutation takes. */

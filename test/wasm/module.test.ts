@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { FunctionBody, I32, I64, ModuleWriter, OP } from '../../src/wasm/module.ts'
+import { FunctionBody, I32, I64, OP } from '../../src/wasm/function-body.ts'
+import { ModuleWriter } from '../../src/wasm/module.ts'
 import { compileModule, createMemory, instantiate } from '../../src/wasm/web-assembly.ts'
 
 /** The functions of a module whose memory begins with these bytes. */

@@ -2,7 +2,7 @@
  * SHA3 without leaving compiled code. Digests of 64 bytes are kept: Solidity hashes a key and a slot at each access to a
  * mapping, and contracts access the same entries again and again.
  */
-import { FunctionBody, I32, I64, OP } from '../../wasm/module.ts'
+import { FunctionBody, I32, I64, OP } from '../../wasm/function-body.ts'
 import { GAS } from '../gas-schedule.ts'
 import { MULTIPLIERS } from './multipliers.ts'
 import type { Mark } from './paths.ts'

@@ -1,5 +1,5 @@
 /** How opcodes are written out in a region; the record of each names its own. */
-import { OP } from '../../wasm/module.ts'
+import { OP } from '../../wasm/function-body.ts'
 import { pushedWord } from '../code-analysis.ts'
 import { type CompiledForm, written, writtenWhere } from './form.ts'
 import { constant, knownValue, type Word } from './lanes.ts'

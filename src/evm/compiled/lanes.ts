@@ -1,5 +1,5 @@
 /** 256-bit words in WebAssembly: four 64-bit lanes, in locals or known when the code is written. */
-import { type FunctionBody, I64, OP } from '../../wasm/module.ts'
+import { type FunctionBody, I64, OP } from '../../wasm/function-body.ts'
 
 /** 64 bits: a constant, or the number of a local. */
 export type Lane = bigint | number

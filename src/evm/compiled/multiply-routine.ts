@@ -1,5 +1,5 @@
 /** Multiplication of words in compiled code. */
-import { FunctionBody, I64, OP } from '../../wasm/module.ts'
+import { FunctionBody, I64, OP } from '../../wasm/function-body.ts'
 import { pushHigh } from './lanes.ts'
 import type { Mark } from './paths.ts'
 

@@ -1,5 +1,6 @@
 /** Counts the paths that are taken through compiled code, so that tests can tell which they have not covered. */
-import type { FunctionBody, ModuleWriter } from '../../wasm/module.ts'
+import type { FunctionBody } from '../../wasm/function-body.ts'
+import type { ModuleWriter } from '../../wasm/module.ts'
 import { HOST_SIGNATURES } from './protocol.ts'
 
 /** Writes into a body that the path of this name is taken; nothing where paths are not counted. */

@@ -2,8 +2,10 @@
  * What compiled code and JavaScript agree on: where things are in the linear memory, in bytes; the functions that compiled
  * code exports and imports; why it returns.
  */
+
+import { I32 } from '../../wasm/function-body.ts'
 import { KECCAK_BYTES } from '../../wasm/keccak.ts'
-import { I32, type Signature } from '../../wasm/module.ts'
+import type { Signature } from '../../wasm/module.ts'
 
 // At the start of the memory, what all frames share.
 

@@ -1,5 +1,5 @@
 /** Writes what the opcodes of a region share: the stack, of which words stay in locals, gas, and exits. */
-import { FunctionBody, I32, OP } from '../../wasm/module.ts'
+import { FunctionBody, I32, OP } from '../../wasm/function-body.ts'
 import type { Word } from './lanes.ts'
 import { EXIT, EXIT_SHIFT, GAS_AT, type OpcodeRoutine, STACK_BYTES, STACK_END_AT } from './protocol.ts'
 import type { Routines } from './routines.ts'

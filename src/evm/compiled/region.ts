@@ -3,7 +3,7 @@
  * stay in locals along the way, and jumps to known destinations cost nothing. Where it cannot go on, or must not, it
  * leaves the frame as the interpreter would have it, and returns the program counter.
  */
-import { type FunctionBody, OP } from '../../wasm/module.ts'
+import { type FunctionBody, OP } from '../../wasm/function-body.ts'
 import { type CodeAnalysis, isJumpDestination, opcodeAt, sizeOf } from '../code-analysis.ts'
 import type { OpcodeTable } from '../opcodes/operation.ts'
 import type { CompiledForm } from './form.ts'

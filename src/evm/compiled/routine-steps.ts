@@ -1,5 +1,5 @@
 /** Steps that the routines of compiled code share. */
-import { type FunctionBody, OP } from '../../wasm/module.ts'
+import { type FunctionBody, OP } from '../../wasm/function-body.ts'
 import { GAS_AT } from './protocol.ts'
 
 /** Returns what an import answers to the routine's own parameters, if what is on the stack is not 0. */

@@ -1,5 +1,6 @@
 /** Functions that every module of compiled code has beside its regions: what is too long to write out at each use. */
-import { FunctionBody, I32, I64, type ModuleWriter, OP } from '../../wasm/module.ts'
+import { FunctionBody, I32, I64, OP } from '../../wasm/function-body.ts'
+import type { ModuleWriter } from '../../wasm/module.ts'
 import { GAS, MEMORY_LIMIT, MEMORY_QUADRATIC_BITS } from '../gas-schedule.ts'
 import { hashBody } from './hash-routine.ts'
 import { pushHigh } from './lanes.ts'

@@ -1,5 +1,5 @@
 /** SLOAD and SSTORE of cells that were used before, without leaving compiled code; see `slot-cache.ts`. */
-import { FunctionBody, I32, I64, OP } from '../../wasm/module.ts'
+import { FunctionBody, I32, I64, OP } from '../../wasm/function-body.ts'
 import { GAS } from '../gas-schedule.ts'
 import { MULTIPLIERS } from './multipliers.ts'
 import type { Mark } from './paths.ts'

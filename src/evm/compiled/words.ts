@@ -1,5 +1,5 @@
 /** Writes the arithmetic of 256-bit words as WebAssembly. */
-import { OP } from '../../wasm/module.ts'
+import { OP } from '../../wasm/function-body.ts'
 import { constant, knownValue, LANE_MASK, type Lane, LaneWriter, type Word, ZERO } from './lanes.ts'
 
 const indexes = [0, 1, 2, 3] as const

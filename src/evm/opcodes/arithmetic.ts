@@ -1,5 +1,5 @@
 /** Arithmetic, comparison and bits: 0x01 to 0x1d. */
-import { OP } from '../../wasm/module.ts'
+import { OP } from '../../wasm/function-body.ts'
 import { CHECKED, FROM_TABLE } from '../compiled/form.ts'
 import { divided, MULTIPLIED, ofOneWord, ofShift, ofTwoWords } from '../compiled/inline.ts'
 import type { Frame } from '../frame.ts'
