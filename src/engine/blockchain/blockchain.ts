@@ -1,7 +1,6 @@
 /** Head and canonical chain: genesis, insert, rewind. Executes nothing; every update is one batch on disk. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { type BranchTip, prefers } from '../../chain/fork-choice.ts'
-import type { Header } from '../../chain/header.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { TransactionOutcome } from '../../execution/apply-transaction.ts'
@@ -12,12 +11,8 @@ import type { Store } from '../../store/level.ts'
 import { putCommitted } from '../../store/state-nodes.ts'
 import type { Write } from '../../store/table.ts'
 import type { ChainUpdate, InsertionOutcome } from '../model.ts'
+import { CanonicalHeights, type HeaderAt } from './canonical-heights.ts'
 import type { StateCollector } from './state-collector.ts'
-
-/** Heights whose headers are cached, for BLOCKHASH (256) and fork detection (449). */
-const RECENT_HEIGHTS = 512
-/** Number of lower heights whose hashes are cached once they were read: queries for logs read the same ranges again. */
-const KNOWN_HASHES = 8_192
 
 interface Parts {
   readonly store: Store
@@ -72,9 +67,7 @@ export class Blockchain {
   readonly #trie: StateTrie
   readonly #place: string
   readonly #collector: Parts['collector']
-  readonly #recent = new Map<number, { readonly hash: Hex; readonly header: Header }>()
-  /** Hashes of canonical blocks, by height; those of `#recent` need not be here. */
-  readonly #hashes = new Map<number, Hex>()
+  readonly #heights: CanonicalHeights
   /** The genesis of the settings. */
   readonly #configured: ExecutedBlock
   /** As in the network's file, without later state edits. */
@@ -85,6 +78,7 @@ export class Blockchain {
   private constructor(parts: Parts, configured: ExecutedBlock, pristine: ExecutedBlock, head: ExecutedBlock) {
     this.#store = parts.store
     this.#blocks = parts.blocks
+    this.#heights = new CanonicalHeights(parts.blocks)
     this.#trie = parts.trie
     this.#place = parts.place
     this.#collector = parts.collector
@@ -92,7 +86,7 @@ export class Blockchain {
     this.#pristine = pristine
     this.#genesis = parts.blocks.get(pristine.hash) ?? pristine
     this.#head = head
-    this.#remember(head)
+    this.#heights.remember(head)
   }
 
   /** Opens the chain of the store, or writes `genesis` to an empty store. Throws `database`. */
@@ -127,11 +121,9 @@ export class Blockchain {
     this.#pristine = pristine
     this.#genesis = this.#blocks.get(pristine.hash) ?? pristine
     this.#head = head
-    if (update === undefined) this.#forgetAll()
-    for (const block of update?.removed ?? []) this.#forget(block)
-    for (const block of update?.added ?? []) this.#forget(block)
-    for (const block of update?.added.slice(-RECENT_HEIGHTS) ?? []) this.#remember(block)
-    this.#remember(head)
+    if (update === undefined) this.#heights.clear()
+    else this.#heights.update(update)
+    this.#heights.remember(head)
   }
 
   get head(): ExecutedBlock {
@@ -153,28 +145,13 @@ export class Blockchain {
   }
 
   /** Header and hash of the canonical block at a height, or `undefined` above the head. */
-  headerAt(height: number): { readonly hash: Hex; readonly header: Header } | undefined {
-    if (height > this.#head.block.header.number || height < 0) return undefined
-    const known = this.#recent.get(height)
-    if (known !== undefined) return known
-    const hash = this.#blocks.canonicalHash(height)
-    const header = hash === undefined ? undefined : this.#blocks.header(hash)
-    if (hash === undefined || header === undefined) return undefined
-    const entry = { hash, header }
-    if (height > this.#head.block.header.number - RECENT_HEIGHTS) this.#recent.set(height, entry)
-    return entry
+  headerAt(height: number): HeaderAt | undefined {
+    return this.#heights.headerAt(height, this.#head.block.header.number)
   }
 
   /** Hash of the canonical block at a height, or `undefined` above the head. */
   hashAt(height: number): Hex | undefined {
-    if (height > this.#head.block.header.number || height < 0) return undefined
-    const known = this.#recent.get(height)?.hash ?? this.#hashes.get(height)
-    if (known !== undefined) return known
-    const hash = this.#blocks.canonicalHash(height)
-    if (hash === undefined) return undefined
-    if (this.#hashes.size === KNOWN_HASHES) this.#hashes.clear()
-    this.#hashes.set(height, hash)
-    return hash
+    return this.#heights.hashAt(height, this.#head.block.header.number)
   }
 
   /** Whether a known block is on the canonical chain; `undefined` for an unknown hash. */
@@ -252,8 +229,7 @@ export class Blockchain {
     }
     if (update === undefined) return { outcome: 'side' }
     this.#head = head
-    for (const block of update.removed) this.#forget(block)
-    for (const block of update.added) this.#remember(block)
+    this.#heights.update(update)
     return { outcome: 'best', update }
   }
 
@@ -289,10 +265,11 @@ export class Blockchain {
     writes.push(...this.#forgetFrom(height, left))
     if (left[0] !== target.postState) writes.push(...this.#blocks.amend(target))
     await this.#store.batch([...writes, this.#blocks.putHead(target.hash), ...alsoWrite])
-    for (const block of removed) this.#forget(block)
+    const update = { removed, added: [] }
+    this.#heights.update(update)
     this.#setHead(target)
     this.#collector?.left(left, target.postState)
-    return { removed, added: [] }
+    return update
   }
 
   /**
@@ -323,15 +300,16 @@ export class Blockchain {
     writes.push(this.#blocks.putHead(head.hash))
     if (isWhole) writes.push(...this.#blocks.putLoadedGenesis(pristine))
     await this.#store.batch([...writes, ...alsoWrite])
-    this.#forgetAll()
+    this.#heights.clear()
     this.#head = head
     this.#collector?.left(left, head.postState)
     if (isWhole) {
       this.#pristine = pristine
       this.#genesis = added[0] ?? this.#genesis
     }
-    for (const block of added.slice(-RECENT_HEIGHTS)) this.#remember(block)
-    return { removed, added }
+    const update = { removed, added }
+    this.#heights.update(update)
+    return update
   }
 
   /** Deletes all blocks from a height on; the roots of their states are added to `left`. */
@@ -353,20 +331,5 @@ export class Blockchain {
     const block = this.#blocks.get(hash)
     if (block === undefined) throw new Error(`block ${hash} is missing from the store`)
     return block
-  }
-
-  #forget({ block: { header } }: ExecutedBlock): void {
-    this.#recent.delete(header.number)
-    this.#hashes.delete(header.number)
-  }
-
-  #forgetAll(): void {
-    this.#recent.clear()
-    this.#hashes.clear()
-  }
-
-  #remember({ hash, block: { header } }: ExecutedBlock): void {
-    this.#recent.set(header.number, { hash, header })
-    this.#recent.delete(header.number - RECENT_HEIGHTS)
   }
 }
