@@ -6,20 +6,19 @@ import type { Hex } from '../encoding/hex.ts'
 import { decodeNode, NodeHash, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
 import { bitsOf } from '../encoding/trie-path.ts'
 import { type LoadNode, type NewNodes, reportNewNodes, updateTrie } from '../encoding/trie-update.ts'
+import { type AccountDifference, byAccount } from './account-differences.ts'
 import { addAccountEdits, type StateEdits } from './account-edits.ts'
-import { keyDifferences } from './key-differences.ts'
+import { type KeyDifference, keyDifferences } from './key-differences.ts'
 import type { CommittedState, NodeSource, StateReader } from './model.ts'
 import { OrchidRoots } from './orchid-root.ts'
 import type { StateChanges } from './overlay.ts'
 import { RecentMap } from './recent-map.ts'
 import {
   addressIn,
-  behindAccount,
   cellPrefix,
   createStateKeys,
   decodeAccount,
   type StorageValue,
-  slotIn,
   slotOf,
   storageValue,
 } from './state-keys.ts'
@@ -49,16 +48,6 @@ export interface StateProof {
     readonly value: bigint
     readonly proof: readonly Uint8Array[]
   }[]
-}
-
-/** How one account differs between two states. */
-export interface AccountDifference {
-  readonly address: Hex
-  /** `undefined` where there is no such account. */
-  readonly before: Account | undefined
-  readonly after: Account | undefined
-  /** The cells that differ, in the order of their keys. */
-  readonly cells: ReadonlyMap<bigint, { readonly before: StorageValue; readonly after: StorageValue }>
 }
 
 /** What `commit` knows of a new state, kept until `remember`. */
@@ -252,9 +241,8 @@ export class StateTrie {
 
   /** Addresses of the accounts in which two states differ, in the order of their keys. Throws when a node is missing. */
   changedAccounts(before: Hex, after: Hex): readonly Hex[] {
-    const differences = keyDifferences(this.#load, this.#root(before), this.#root(after))
     const addresses = new Set<Hex>()
-    for (const { key } of differences) addresses.add(addressIn(key))
+    for (const { key } of this.#differences(before, after)) addresses.add(addressIn(key))
     return [...addresses]
   }
 
@@ -263,28 +251,15 @@ export class StateTrie {
    * trie's root. The cost is proportional to what differs. Throws when a node is missing.
    */
   *differences(before: Hex, after: Hex): Generator<AccountDifference, undefined> {
-    const states = [this.#readerAt(before), this.#readerAt(after)] as const
-    let address: Hex | undefined
-    let cells = new Map<bigint, { before: StorageValue; after: StorageValue }>()
-    const differenceOf = (of: Hex): AccountDifference => ({
-      address: of,
-      before: states[0].account(of),
-      after: states[1].account(of),
-      cells,
+    yield* byAccount(this.#differences(before, after), {
+      before: this.#readerAt(before),
+      after: this.#readerAt(after),
+      read: (value) => this.#value(value),
     })
-    for (const difference of keyDifferences(this.#load, this.#root(before), this.#root(after))) {
-      const of = addressIn(difference.key)
-      if (of !== address) {
-        if (address !== undefined) yield differenceOf(address)
-        address = of
-        cells = new Map()
-      }
-      const slot = slotIn(behindAccount(difference.key))
-      if (slot !== undefined) {
-        cells.set(slot, { before: this.#value(difference.before), after: this.#value(difference.after) })
-      }
-    }
-    if (address !== undefined) yield differenceOf(address)
+  }
+
+  #differences(before: Hex, after: Hex): Iterable<KeyDifference> {
+    return keyDifferences(this.#load, this.#root(before), this.#root(after))
   }
 
   readonly #load: LoadNode = ({ hex }) => {

@@ -3,7 +3,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import { equal } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import type { AccountDifference } from '../../state/state-trie.ts'
+import type { AccountDifference } from '../../state/account-differences.ts'
 import type { EngineParts } from '../parts.ts'
 import type { Snapshot } from './snapshots.ts'
 

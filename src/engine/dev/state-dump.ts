@@ -13,8 +13,9 @@ import type {
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
+import type { AccountDifference } from '../../state/account-differences.ts'
 import { cellBytes } from '../../state/state-keys.ts'
-import { type AccountDifference, StateTrie } from '../../state/state-trie.ts'
+import { StateTrie } from '../../state/state-trie.ts'
 import { BlockStore } from '../../store/block-store.ts'
 import type { Store } from '../../store/level.ts'
 import { nodeSource } from '../../store/state-nodes.ts'
@@ -169,7 +170,7 @@ export async function dumpStored(
     blockchain: { head, genesis, pristineGenesis, hashAt: (height) => blocks.canonicalHash(height) },
     blocks,
     trie: new StateTrie(source),
-    pool: { inOrder: () => blocks.poolEntries() },
+    pool: { inOrder: () => blocks.pool.entries },
   })
   return dump(history)
 }
