@@ -135,7 +135,7 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
     config: chain.config,
     headerOverrides: () => blockOverrides.headerOverrides,
   })
-  const persistedPool = new PersistedPool(chain.blocks)
+  const persistedPool = new PersistedPool(chain.blocks.pool)
   const nameFailure = createFailureNaming(options.names)
   const mining = createMining({
     ...chain,
@@ -240,7 +240,7 @@ async function closeEngine({ options, parts, queue, peers, lifetime }: OpenEngin
 async function restorePool(parts: EngineParts): Promise<void> {
   const { blocks, headState, store, persistedPool } = parts
   await parts.onDemand(() => {
-    for (const { from } of blocks.poolEntries()) headState().account(from)
+    for (const { from } of blocks.pool.entries) headState().account(from)
   })
   const refused = refusedOnDisk(parts)
   if (refused.length > 0) await store.batch(persistedPool.drop(refused))

@@ -140,7 +140,7 @@ export class EngineReplica implements Replica {
     }
     for (const { prefix, id, type } of changes) {
       if (prefix !== PREFIX.pool) continue
-      const transaction = type === 'put' ? blocks.pooled(id as Hex) : undefined
+      const transaction = type === 'put' ? blocks.pool.get(id as Hex) : undefined
       if (transaction === undefined) pool.drop(id as Hex)
       else if (!pool.has(transaction.hash)) this.#addToPool(transaction)
     }

@@ -1,4 +1,4 @@
-/** Blocks, receipts and lookups by hash, height and transaction; the pool on disk; and the writes of a chain move. */
+/** Blocks, receipts and lookups by hash, height and transaction; and the writes of a chain move. */
 import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
@@ -8,7 +8,8 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { AccountIndex } from './account-index.ts'
 import { type LogBlock, storedLogBlock } from './log-block.ts'
-import { type PoolEntry, type TransactionLocation, transactionInBody } from './records.ts'
+import { type TransactionLocation, transactionInBody } from './records.ts'
+import { StoredPool } from './stored-pool.ts'
 import type { Change, KeyValueReader, Write } from './table.ts'
 import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
 
@@ -50,6 +51,8 @@ export class BlockStore {
   readonly #tables: ChainTables
   /** Finds canonical transactions by account. */
   readonly accounts: AccountIndex
+  /** Transactions that wait. */
+  readonly pool: StoredPool
   readonly #blocks = new LRUCache<Hex, ExecutedBlock>({
     maxSize: BLOCK_CACHE_WEIGHT,
     sizeCalculation: weightOf,
@@ -58,8 +61,6 @@ export class BlockStore {
   readonly #headers = new LRUCache<Hex, Header>({ max: HEADER_CACHE_COUNT })
   /** The builder looks through the last few for uncles each time. */
   readonly #heights = new LRUCache<number, readonly Hex[]>({ max: HEIGHT_CACHE_COUNT })
-  #pooled: readonly Transaction[] = []
-  #nextArrival = 1
   readonly #history: BlockHistory | undefined
   /** No block is known above this height; there may be none at it either. */
   #highest = -1
@@ -70,6 +71,7 @@ export class BlockStore {
     this.#history = history
     this.#tables = tables
     this.accounts = accounts
+    this.pool = new StoredPool(tables.pool)
   }
 
   /** Reads what must be at hand before the first block: the pool, and how high blocks stand. */
@@ -85,11 +87,7 @@ export class BlockStore {
 
   /** Reads the pool and the greatest height again, after the database was changed by others. */
   async reload(): Promise<void> {
-    const pooled: PoolEntry[] = []
-    for await (const [, entry] of this.#tables.pool.range()) pooled.push(entry)
-    pooled.sort((a, b) => a.arrival - b.arrival)
-    this.#pooled = pooled.map(({ transaction }) => transaction)
-    this.#nextArrival = (pooled.at(-1)?.arrival ?? 0) + 1
+    await this.pool.reload()
     this.#loadedFirst = this.#readLoadedFirst()
     const head = this.head()
     const number = head === undefined ? undefined : this.#tables.headers.get(head)?.header.number
@@ -243,11 +241,6 @@ export class BlockStore {
     )
   }
 
-  /** Transactions that waited in the pool when the database was opened or read again, oldest first. */
-  poolEntries(): readonly Transaction[] {
-    return this.#pooled
-  }
-
   /** Adds a block beside the chain. One batch may put only one block of a height. */
   put(executed: ExecutedBlock): Write[] {
     return this.#put(executed, this.hashesAt(executed.block.header.number))
@@ -351,20 +344,6 @@ export class BlockStore {
         },
       },
     ]
-  }
-
-  /** Notes a transaction that waits, behind those noted before. */
-  putPool(transaction: Transaction): Write {
-    return this.#tables.pool.put(transaction.hash, { arrival: this.#nextArrival++, transaction })
-  }
-
-  /** A transaction that waits on disk. */
-  pooled(hash: Hex): Transaction | undefined {
-    return this.#tables.pool.get(hash)?.transaction
-  }
-
-  dropPool(hash: Hex): Write {
-    return this.#tables.pool.del(hash)
   }
 
   #remember(executed: ExecutedBlock): void {

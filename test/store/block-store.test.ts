@@ -70,7 +70,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(blocks.canonicalHash(0)).toBeUndefined()
       expect(blocks.hashesAt(0)).toEqual([])
       expect(blocks.transactionLocation(transfer(0).hash)).toBeUndefined()
-      expect(blocks.poolEntries()).toEqual([])
+      expect(blocks.pool.entries).toEqual([])
     }))
 
   it('gives a block another state after it, in memory and on disk', () =>
@@ -210,13 +210,13 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
     withStore(async (store) => {
       const blocks = await BlockStore.open(store, CONFIG)
       const waiting = [3, 1, 2, 0].map((nonce) => transfer(nonce))
-      for (const transaction of waiting) await store.batch([blocks.putPool(transaction)])
-      await store.batch([blocks.dropPool(transfer(1).hash)])
+      for (const transaction of waiting) await store.batch([blocks.pool.put(transaction)])
+      await store.batch([blocks.pool.drop(transfer(1).hash)])
       const again = await BlockStore.open(store, CONFIG)
-      expect(again.poolEntries()).toEqual([transfer(3), transfer(2), transfer(0)])
-      await store.batch([again.putPool(transfer(4))])
+      expect(again.pool.entries).toEqual([transfer(3), transfer(2), transfer(0)])
+      await store.batch([again.pool.put(transfer(4))])
       const once = await BlockStore.open(store, CONFIG)
-      expect(once.poolEntries().map(({ nonce }) => nonce)).toEqual([3n, 2n, 0n, 4n])
+      expect(once.pool.entries.map(({ nonce }) => nonce)).toEqual([3n, 2n, 0n, 4n])
     }))
 
   it('refuses a chain that began elsewhere', () =>

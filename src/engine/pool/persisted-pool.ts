@@ -1,23 +1,23 @@
 /** The pool on disk. */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import type { BlockStore } from '../../store/block-store.ts'
+import type { StoredPool } from '../../store/stored-pool.ts'
 import type { Write } from '../../store/table.ts'
 import { HashSet } from './hash-set.ts'
 
 /** Makes the writes of the pool's table. Knows which transactions are on disk, so that only those are deleted there. */
 export class PersistedPool {
-  readonly #blocks: BlockStore
+  readonly #stored: StoredPool
   #hashes = HashSet.of([])
 
-  constructor(blocks: BlockStore) {
-    this.#blocks = blocks
+  constructor(stored: StoredPool) {
+    this.#stored = stored
     this.reload()
   }
 
-  /** Reads the hashes again from what the block store read. */
+  /** Reads the hashes again from what the store read. */
   reload(): void {
-    this.#hashes = HashSet.of(this.#blocks.poolEntries().map(({ hash }) => hash))
+    this.#hashes = HashSet.of(this.#stored.entries.map(({ hash }) => hash))
   }
 
   /** Those of the pool between two commands. */
@@ -31,7 +31,7 @@ export class PersistedPool {
     for (const transaction of transactions) {
       if (this.#hashes.has(transaction.hash)) continue
       this.#hashes = this.#hashes.with(transaction.hash)
-      writes.push(this.#blocks.putPool(transaction))
+      writes.push(this.#stored.put(transaction))
     }
     return writes
   }
@@ -42,14 +42,14 @@ export class PersistedPool {
     for (const hash of hashes) {
       if (!this.#hashes.has(hash)) continue
       this.#hashes = this.#hashes.without(hash)
-      writes.push(this.#blocks.dropPool(hash))
+      writes.push(this.#stored.drop(hash))
     }
     return writes
   }
 
   /** Deletes all. */
   clear(): Write[] {
-    const writes = Array.from(this.#hashes, (hash) => this.#blocks.dropPool(hash))
+    const writes = Array.from(this.#hashes, (hash) => this.#stored.drop(hash))
     this.#hashes = HashSet.of([])
     return writes
   }
