@@ -1,4 +1,5 @@
 /** The refusal of a method that does not exist, or that a caller may not know of. */
+import { editDistance } from '../encoding/edit-distance.ts'
 import { NodeError } from '../errors.ts'
 import type { Preset } from '../options/presets.ts'
 import { absenceOf, METHOD_NOT_FOUND } from './absent-methods.ts'
@@ -8,21 +9,6 @@ const LONGEST_NAME = 64
 /** Characters that differ in a misspelt name, at most; and at most this part of the name. */
 const MOST_DIFFERENT = 3
 const PART_DIFFERENT = 1 / 4
-
-/** Inserted, removed and replaced characters between two texts (Levenshtein), compared without regard to case. */
-function distance(one: string, other: string): number {
-  const [a, b] = [one.toLowerCase(), other.toLowerCase()]
-  let row = Array.from(b, (_, j) => j + 1)
-  for (let i = 0; i < a.length; i++) {
-    let [diagonal, left] = [i, i + 1]
-    row = row.map((above, j) => {
-      left = Math.min(diagonal + (a[i] === b[j] ? 0 : 1), above + 1, left + 1)
-      diagonal = above
-      return left
-    })
-  }
-  return row.at(-1) ?? a.length
-}
 
 /** The name without its namespace. */
 const ownPart = (name: string): string => name.slice(name.indexOf('_') + 1).toLowerCase()
@@ -34,7 +20,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
   let [nearest, least]: [string | undefined, number] = [undefined, most + 1]
   for (const candidate of names) {
     if (Math.abs(candidate.length - name.length) >= least) continue
-    const found = distance(name, candidate)
+    const found = editDistance(name, candidate)
     if (found < least) [nearest, least] = [candidate, found]
   }
   return nearest ?? names.find((candidate) => ownPart(candidate) === ownPart(name))
