@@ -2,6 +2,7 @@
  * The library's EVM under the chain's rules (docs/internals/protocol.md#6-evm): its precompiled contracts, creations, collisions
  * and console. The opcodes that differ from Ethereum's are in `opcodes.ts`.
  */
+import type { Common } from '@ethereumjs/common'
 import {
   EVM,
   EVMError,
@@ -87,6 +88,18 @@ export function readableCode(code: Uint8Array): Uint8Array {
   return headed.get(code) ?? code
 }
 
+/** What the library's constructor makes of all opcodes. No run changes it. */
+interface OpcodeTables {
+  readonly common: Common
+  readonly opcodes: EVM['_opcodes']
+  readonly handlers: EVM['_handlers']
+  readonly gasHandlers: EVM['_dynamicGasHandlers']
+  readonly map: EVM['_opcodeMap']
+}
+
+/** By the list of custom opcodes in them: to make them again takes longer than most messages run. */
+const opcodeTables = new WeakMap<object, OpcodeTables>()
+
 /** Runs one top-level message; it reports nothing to a tracer. */
 export class ChainEvm extends EVM {
   readonly run: EvmRun
@@ -108,6 +121,23 @@ export class ChainEvm extends EVM {
     this._tx = { gasPrice, origin: libraryAddress(origin) }
     this._block = { header: libraryHeader(env) } as unknown as NonNullable<typeof this._block>
     this.blockchain = blockHashes(env)
+  }
+
+  /** Called by the constructor of the library's EVM. */
+  override getActiveOpcodes(): EVM['_opcodes'] {
+    const { common, _customOpcodes: custom } = this
+    const made = custom && opcodeTables.get(custom)
+    if (made?.common === common) {
+      this._opcodes = made.opcodes
+      this._handlers = made.handlers
+      this._dynamicGasHandlers = made.gasHandlers
+      this._opcodeMap = made.map
+      return made.opcodes
+    }
+    const opcodes = super.getActiveOpcodes()
+    const { _handlers: handlers, _dynamicGasHandlers: gasHandlers, _opcodeMap: map } = this
+    if (custom !== undefined) opcodeTables.set(custom, { common, opcodes, handlers, gasHandlers, map })
+    return opcodes
   }
 
   /** Runs the message, and puts the effects that the library keeps in its result where the other EVM puts them. */

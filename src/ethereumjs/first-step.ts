@@ -60,7 +60,7 @@ export function recordingEvm(run: EvmRun, { common, customOpcodes }: LibraryRule
     native() {},
     deposit() {},
   })
-  const evm = chainEvm(run, { common, customOpcodes: listener.opcodes })
+  const evm = chainEvm(run, { common, customOpcodes: [...listener.opcodes] })
   listener.listen(evm)
   return evm
 }

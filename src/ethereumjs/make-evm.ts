@@ -10,7 +10,8 @@ import type { CustomOpcode } from './run-state.ts'
 /** What an EVM is made of for one set of rules. */
 export interface LibraryRules {
   readonly common: Common
-  readonly customOpcodes: readonly CustomOpcode[]
+  /** The same list for each run; the library asks for one that could be changed. */
+  readonly customOpcodes: CustomOpcode[]
 }
 
 /** The rules of each height for the library, made at the first use. */
@@ -29,5 +30,5 @@ export function libraryRulesOf(chainId: number): (rules: VmRules) => LibraryRule
 
 /** An EVM of the library for a run. */
 export function chainEvm(run: EvmRun, { common, customOpcodes }: LibraryRules): ChainEvm {
-  return new ChainEvm(run, { common, customOpcodes: [...customOpcodes], params: {} })
+  return new ChainEvm(run, { common, customOpcodes, params: {} })
 }
