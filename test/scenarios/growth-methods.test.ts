@@ -3,8 +3,10 @@
  * holds little, unless it goes through what there is much of.
  */
 import { describe, expect, it } from 'vitest'
+import { messageOf } from '../../src/errors.ts'
 import { createNode, type Node, type NodeOptions } from '../../src/index.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
+import { addNamed, COUNTED_EXAMPLES } from '../support/counted-examples.ts'
 import { ask } from '../support/state-files.ts'
 import { countWork } from '../support/work.ts'
 
@@ -46,9 +48,6 @@ const WHOLE = {
 }
 const because = (reason: keyof typeof WHOLE, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, WHOLE[reason]]))
-
-/** Not counted: it deletes all that the node holds. */
-const RESETS = /_reset$/
 
 /** What a node holds that mines each transaction. */
 const MINED: Readonly<Record<string, Dimension>> = {
@@ -92,6 +91,10 @@ const POOLED: Readonly<Record<string, Dimension>> = {
     whole: {
       ...because('list', 'txpool_content', 'txpool_inspect', 'eth_pendingTransactions'),
       ...because('block', 'eth_getWork', 'mnr_getWork', 'evm_mine', 'miner_start', 'eth_fillTransaction'),
+      ...because('block', 'hardhat_mine', 'anvil_mine', 'evm_mine_detailed', 'anvil_mine_detailed'),
+      ...because('block', 'eth_submitWork', 'mnr_submitBitcoinBlock'),
+      ...because('block', 'mnr_submitBitcoinBlockTransactions', 'mnr_submitBitcoinBlockPartialMerkle'),
+      ...because('block', 'evm_importBlock', 'evm_reorg'),
       ...because('check', 'hardhat_setMinGasPrice', 'anvil_setMinGasPrice'),
       ...because(
         'check',
@@ -117,36 +120,10 @@ const POOLED: Readonly<Record<string, Dimension>> = {
   },
 }
 
-type Calls = readonly { readonly method: string; readonly params: readonly unknown[] }[]
-
-const revertWith = (method: string): Calls => [
-  { method: 'evm_snapshot', params: ['here'] },
-  { method, params: ['here'] },
-]
-/** In place of examples that would mine blocks meanwhile, or revert to a snapshot that only the larger node has. */
-const INSTEAD: Readonly<Record<string, Calls>> = {
-  evm_setIntervalMining: [{ method: 'evm_setIntervalMining', params: [3_600_000] }],
-  anvil_setIntervalMining: [{ method: 'anvil_setIntervalMining', params: [3_600] }],
-  evm_revert: revertWith('evm_revert'),
-  anvil_revert: revertWith('anvil_revert'),
-}
-/** How the node mines is set back after them. */
-const MODES = /Mining$|[aA]utomine$|^miner_/
-
 /** Before each call: the node discards the pending block, which it would otherwise have from an earlier call. */
 const CHANGE = { method: 'evm_increaseTime', params: [1] }
 
-/** The calls of each method's example, with what it needs before. */
-const EXAMPLES = METHODS.flatMap(({ name: method, examples: [example] }) =>
-  example === undefined || RESETS.test(method)
-    ? []
-    : [
-        {
-          name: method,
-          calls: INSTEAD[method] ?? [...(example.after ?? []), { method, params: example.params }],
-        },
-      ],
-)
+type Example = (typeof COUNTED_EXAMPLES)[number]
 
 /** Counted again so often where it has grown: a timer of the node may have run meanwhile. */
 const RECOUNTS = 3
@@ -159,19 +136,29 @@ async function nodeWith(size: number, dimensions: readonly Dimension[]) {
     now: () => 1_900_000_000,
     rpcTimeoutMs: 0,
     methods: METHODS.filter(({ presets }) => presets !== undefined).map(({ name }) => `+${name}` as const),
+    accountSlots: 1000,
     ...options,
   })
+  const named = await addNamed(node)
   for (const { grow } of dimensions) await grow(node, size)
-  async function run({ name, calls }: (typeof EXAMPLES)[number]): Promise<void> {
-    for (const call of [CHANGE, ...calls]) await node.request(call).catch(() => undefined)
-    if (MODES.test(name)) await node.engine.commands.setMiningMode(mining)
+  async function run({ name, run }: Example): Promise<unknown> {
+    await node.request(CHANGE)
+    const answer = await run(node, named).catch((error) => expect.unreachable(`${name}: ${messageOf(error)}`))
+    // Some change how it mines.
+    await node.engine.commands.setMiningMode(mining)
+    return answer
   }
   return {
-    async warm(examples: typeof EXAMPLES): Promise<void> {
+    async answers(examples: readonly Example[]): Promise<readonly unknown[]> {
+      const found: unknown[] = []
+      for (const example of examples) found.push(await run(example))
+      return found
+    },
+    async warm(examples: readonly Example[]): Promise<void> {
       for (const example of examples) await run(example)
       for (const dimension of dimensions) expect(await dimension.size(node)).toBeGreaterThanOrEqual(size)
     },
-    count: (examples: typeof EXAMPLES) => countWork(examples.map((example) => () => run(example))),
+    count: (examples: readonly Example[]) => countWork(examples.map((example) => () => run(example))),
     close: () => node.close(),
   }
 }
@@ -184,7 +171,10 @@ async function grownWith(
 ) {
   const nodes = await Promise.all(sizes.map((size) => nodeWith(size, dimensions)))
   try {
-    let grown = EXAMPLES.filter(({ name }) => isMeant(name)).map((example) => ({ example, works: [0] }))
+    let grown = COUNTED_EXAMPLES.filter(({ name }) => isMeant(name)).map((example) => ({
+      example,
+      works: [0],
+    }))
     for (const node of nodes) await node.warm(grown.map(({ example }) => example))
     for (let count = 0; count <= RECOUNTS && grown.length > 0; count++) {
       const examples = grown.map(({ example }) => example)
@@ -199,6 +189,26 @@ async function grownWith(
     for (const node of nodes) await node.close()
   }
 }
+
+/** Reads that have nothing to answer on these nodes, which serve no connections, and whose named transaction succeeded. */
+const EMPTY = `anvil_getIntervalMining debug_accountTransactionQuota eth_pendingTransactions eth_syncing
+net_listening net_peerList ots_getTransactionError sco_keyUsage sco_peerList`.split(/\s+/)
+
+it('reads that are counted find what they name', async () => {
+  const { answers, close } = await nodeWith(1, Object.values(MINED))
+  try {
+    const reads = COUNTED_EXAMPLES.filter(({ changesState }) => !changesState)
+    const found = await answers(reads)
+    const isEmpty = (answer: unknown) => [null, false, '0x', '[]', '{}'].includes(answer as string)
+    const empty = reads.filter((_, at) => {
+      const answer = found[at]
+      return isEmpty(answer) || isEmpty(JSON.stringify(answer))
+    })
+    expect(empty.map(({ name }) => name).sort()).toEqual(EMPTY)
+  } finally {
+    await close()
+  }
+})
 
 describe.each([
   ['mines each transaction', MINED],
