@@ -14,9 +14,16 @@ const ENDLESS = '0x5b600056'
 /** The first of the local accounts, which the genesis funds whoever holds keys. */
 const SENDER = new Wallet('0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4')
 
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** How long the calls that spend the limits may take. */
+const SPENDING_SECONDS = 60
+
 let keys: KeyFileOfTest
 let gateway: ServedNode
 let plain: ServedNode
+/** When the calls of the keys `spent` and `fast` began. */
+let spentAt: number
 /** Keys by name. */
 const held = new Map<string, string>()
 
@@ -32,6 +39,7 @@ beforeAll(async () => {
     { apiKeys: keys.file, maxBodyBytes: 5000 },
   )
   plain = await servedNode({ maxLogs: 2, maxLogBlocks: 2 })
+  spentAt = Date.now()
   for (const name of ['spent', 'fast']) await over(gateway, held.get(name)).http('eth_chainId', [])
   const [from] = await plain.call('eth_accounts')
   await plain.call('eth_sendTransaction', { from, data: THREE_LOGS, gas: '0x30d40' })
@@ -144,15 +152,15 @@ describe('the table of codes', () => {
   })
 
   it.each([
-    ['spent', /^Quota of 1\/day exceeded$/],
-    ['fast', /^Rate limit of 1\/h exceeded$/],
-  ])('limits of a key that is %s', async (name, message) => {
+    ['spent', /^Quota of 1\/day exceeded$/, (now: number) => DAY_MS - (now % DAY_MS)],
+    ['fast', /^Rate limit of 1\/h exceeded$/, (now: number) => spentAt + HOUR_MS - now],
+  ])('limits of a key that is %s, until they allow a call again', async (name, message, waitAt) => {
     await both(gateway, held.get(name), CHAIN_ID, { status: 429, code: -32005, message, upgraded: false })
-    for (const answer of [
-      await over(gateway, held.get(name)).http(...CHAIN_ID),
-      await over(gateway, held.get(name)).webSocket(...CHAIN_ID),
-    ]) {
-      expect(Number(answer.retry)).toBeGreaterThan(0)
+    for (const way of ['http', 'webSocket'] as const) {
+      const before = Date.now()
+      const retry = Number((await over(gateway, held.get(name))[way](...CHAIN_ID)).retry)
+      expect(retry).toBeLessThanOrEqual(Math.ceil(waitAt(before) / 1000) + SPENDING_SECONDS)
+      expect(retry).toBeGreaterThanOrEqual(Math.floor(waitAt(Date.now()) / 1000))
     }
   })
 

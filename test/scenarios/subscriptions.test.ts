@@ -74,8 +74,13 @@ describe('over WebSocket', () => {
     await commands.mine()
     await send(2n, 2)
     await commands.mine()
+    const headers = async () => (await one.news()).filter(({ subscription }) => subscription === heads)
+    const hashes = async () => (await headers()).map(({ result }) => result.hash)
+    const before = await hashes()
     const reorg = { depth: 2, blocks: [{ transactions: [raw(1n, 3)] }, {}, {}] }
-    expect(await served.call('evm_reorg', reorg)).toBeDefined()
+    const { removed, added } = await served.call('evm_reorg', reorg)
+    expect(removed).toEqual(before.toReversed())
+    expect(added).toEqual((await hashes()).slice(2))
     const notified = (await one.news()).map(({ subscription, result }) => {
       if (subscription === heads) return `head ${Number(result.number)}`
       if (subscription === pending) return 'pending'

@@ -5,17 +5,22 @@ import { NodeError } from '../../../../src/errors.ts'
 import { type Entitlement, openSession } from '../../../../src/rpc/session.ts'
 import { A, B, block0, CONTRACT, N, UNKNOWN } from '../../../support/fake-chain.ts'
 import { failingCalls, fakeEngine } from '../../../support/fake-engine.ts'
-import { ask, dispatcherOf } from '../../../support/rpc.ts'
+import { ask, dispatcherOf, OPTIONS } from '../../../support/rpc.ts'
 
 async function asked(method: string, params: unknown[]) {
   const { engine, calls } = fakeEngine()
   const outcome = await ask(dispatcherOf(engine), method, params)
-  const given = calls[0]?.args
   // The time that is left comes last; it is another thing each time.
-  if (given !== undefined) expect(given.at(-1)).toBeGreaterThan(0)
-  return { outcome, args: given?.slice(0, -1) }
+  return { outcome, args: calls[0]?.args.slice(0, -1), timeLeft: calls[0]?.args.at(-1) }
 }
 const refusal = (code: number, message: string) => ({ error: { code, message } })
+
+it.each(['eth_call', 'eth_estimateGas'])('%s may run as long as its caller waits', async (method) => {
+  const before = Date.now()
+  const { timeLeft } = await asked(method, [{ to: N }])
+  expect(timeLeft).toBeLessThanOrEqual(OPTIONS.rpcTimeoutMs)
+  expect(timeLeft).toBeGreaterThanOrEqual(Math.max(1, OPTIONS.rpcTimeoutMs - (Date.now() - before)))
+})
 
 describe('the call object', () => {
   it('reaches the engine in domain values', async () => {
