@@ -117,6 +117,14 @@ async function sellOut(url: string): Promise<Record<string, string>> {
   return { SHOP: to, HASH: failed }
 }
 
+/** `tandem` within a shell block: `trace` and `drift` ask the node of the recipe. */
+const TANDEM = `command=$1
+case $command in
+  start | anvil) exec "${process.execPath}" "${COMMAND}" "$@" ;;
+  trace | drift) shift && exec "${process.execPath}" "${MAIN}" $command --url "$RECIPE_URL" "$@" ;;
+  *) exec "${process.execPath}" "${MAIN}" "$@" ;;
+esac`
+
 /** A project folder as a user has it: packages, artifacts, and commands on the path. */
 function makeFolder(files: Recipe['files']): string {
   const folder = mkdtempSync(join(tmpdir(), 'recipe-'))
@@ -131,7 +139,7 @@ function makeFolder(files: Recipe['files']): string {
   mkdirSync(join(folder, 'scripts'))
   symlinkSync(join(ROOT, 'scripts/miner.mjs'), join(folder, 'scripts/miner.mjs'))
   const commands = {
-    tandem: `exec "${process.execPath}" "${COMMAND}" "$@"`,
+    tandem: TANDEM,
     npx: '[ "$1" = tandem ] && shift && exec tandem "$@"',
     npm: '[ "$1" = start ] && shift && { [ "$1" != -- ] || shift; } && exec tandem start "$@"',
   }
