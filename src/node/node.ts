@@ -37,7 +37,7 @@ export type { ProviderMessage }
 export interface Node {
   /**
    * Calls a method as a JSON-RPC client would; rejects with an `RpcError` that carries code, message and data. EIP-1193
-   * allows an object as `params`; no method takes parameters by name.
+   * allows an object as `params`; no method takes parameters by name. Parameters at the end that are undefined are absent.
    */
   request(call: {
     readonly method: string

@@ -53,6 +53,12 @@ export interface Dispatcher {
   ): Promise<unknown>
 }
 
+/** The parameters up to the last that is not undefined: a caller in process passes that for an optional one, JSON cannot. */
+function withoutUndefined(params: unknown): unknown {
+  if (!Array.isArray(params) || params.length === 0 || params.at(-1) !== undefined) return params
+  return params.slice(0, params.findLastIndex((param) => param !== undefined) + 1)
+}
+
 /** The dependencies of a dispatcher. */
 export interface DispatcherParts {
   readonly methods: readonly AnyMethod[]
@@ -158,7 +164,8 @@ class JsonRpcDispatcher implements Dispatcher {
   ): Promise<unknown> {
     const { signal, deadline: requestDeadline = this.#requestDeadline() } = limits
     try {
-      const result = await this.#calls.run({ name, params, session, requestDeadline, signal }, false)
+      const call = { name, params: withoutUndefined(params), session, requestDeadline, signal }
+      const result = await this.#calls.run(call, false)
       return result instanceof RawJson ? result.toJSON() : result
     } catch (error) {
       throw error instanceof NodeError ? error : new NodeError('internal', 'Internal server error')

@@ -330,6 +330,17 @@ describe('in process', () => {
     })
   })
 
+  it('takes parameters at the end that a caller leaves undefined for absent, and no others', async () => {
+    expect(await dispatcher.request('eth_chainId', [undefined], SESSION)).toBe('0x21')
+    const call = [{ to: '0x7986b3df570230288501eea3d890bd66948c9b79' }, 'latest']
+    expect(await dispatcher.request('eth_call', [...call, undefined, undefined], SESSION)).toBe('0x')
+    for (const params of [[undefined], [undefined, 'latest'], [...call, null]]) {
+      await expect(dispatcher.request('eth_call', params, SESSION)).rejects.toMatchObject({
+        kind: 'invalid-params',
+      })
+    }
+  })
+
   it('reports each call and its outcome to listeners', async () => {
     const reported: unknown[] = []
     const onCall = (name: string, milliseconds: number, error?: unknown) => {
