@@ -159,7 +159,7 @@ export class CallRunner {
     const given = positional(params)
     const call = new Call({ deadline, isGone: () => session.isGone?.() === true, signal })
     const { node, forkAnew: replace } = this.#parts
-    const forkAnew = replace && ((choice: ForkChoice) => replace(choice, call))
+    const forkAnew = replace && ((choice: ForkChoice | 'none') => replace(choice, call))
     return node.use((current) => {
       const engine = current.forCall(call)
       const context = this.#context(engine, session, deadline, forkAnew)

@@ -40,10 +40,10 @@ export interface Context {
   /** Of this call alone: a reset may have put another one in its place by the next. */
   readonly engine: Engine
   /**
-   * Replaces the chain by one that continues from another block or chain. Throws `upstream`, `invalid-params`, with
-   * the chain as it is. Absent where a node shares its chain with others.
+   * Replaces the chain by one that continues from another block or chain, or from the node's own genesis. Throws
+   * `upstream`, `invalid-params`, with the chain as it is. Absent where a node shares its chain with others.
    */
-  readonly forkAnew?: ((choice: ForkChoice) => Promise<void>) | undefined
+  readonly forkAnew?: ((choice: ForkChoice | 'none') => Promise<void>) | undefined
   readonly options: RpcOptions
   /** The methods that are open on this node, before the permissions of a session. */
   readonly methods: readonly AnyMethod[]

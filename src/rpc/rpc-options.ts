@@ -30,6 +30,7 @@ export interface RpcOptions
     | 'maxPending'
     | 'maxHeavy'
     | 'maxHeavyWaiting'
+    | 'fork'
     | 'forkAllow'
   > {
   /** What `web3_clientVersion` answers. */

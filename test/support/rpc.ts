@@ -39,6 +39,7 @@ export const OPTIONS: RpcOptions = {
   maxPending: 4096,
   maxHeavy: 16,
   maxHeavyWaiting: 512,
+  fork: undefined,
   forkAllow: [],
 }
 

@@ -71,14 +71,16 @@ interface Parts {
 }
 
 /**
- * Replaces the chain of a node by a fork of another block or another chain. Throws `upstream`, `invalid-params`,
+ * Replaces the chain of a node by a fork of another block or another chain, or by one of its own. Throws `upstream`, `invalid-params`,
  * `cancelled`; the chain is then unchanged.
  */
-export type ForkAnew = (choice: ForkChoice, call: Call) => Promise<void>
+export type ForkAnew = (choice: ForkChoice | 'none', call: Call) => Promise<void>
 
 /** Makes the function that replaces the chain of a node. */
 export function createForkAnew({ holder, options, logger, start }: Parts): ForkAnew {
-  return async ({ url, block }, call) => {
+  return async (choice, call) => {
+    if (choice === 'none') return holder.replace(() => start(undefined), call)
+    const { url, block } = choice
     if (options.dataDir !== undefined) {
       throw invalidParams(
         'forking: a node with a data directory keeps the chain in it; start a node without one to fork at run time',

@@ -39,7 +39,7 @@ export const ResetOptions: Parameter<ResetRequest> = orNull(
 
 /** The summary of the three methods. */
 export const RESET_SUMMARY =
-  'Resets the chain to genesis, a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. With `forking` the chain becomes a fork of `jsonRpcUrl` (by default the current upstream) at `blockNumber` (by default the tip): filters and subscriptions continue at its head, mining restarts in the mode that the node was started with, and waiting calls that would change the old chain are refused.'
+  'Resets the chain to genesis, a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. Without `forking` a node that was started without a fork has its own chain again. With `forking` the chain becomes a fork of `jsonRpcUrl` (by default the current upstream) at `blockNumber` (by default the tip): filters and subscriptions continue at its head, mining restarts in the mode that the node was started with, and waiting calls that would change the old chain are refused.'
 
 /**
  * Throws `unauthorized` when the caller may not name this URL: the node may reach hosts that the caller cannot.
@@ -57,10 +57,15 @@ export function requireUpstreamUrl({ session, options }: Context, url: string, n
 
 /** Resets the chain, or forks another one. Throws `invalid-params`, `unauthorized`, `upstream`, with the chain as it was. */
 export async function resetChain(context: Context, { forking, ...top }: ResetRequest): Promise<void> {
-  const { engine, forkAnew } = context
+  const { engine, forkAnew, options } = context
   const url = forking?.jsonRpcUrl ?? top.jsonRpcUrl
   const block = forking?.blockNumber ?? top.blockNumber
-  if (url === undefined && block === undefined) return engine.commands.reset()
+  if (url === undefined && block === undefined) {
+    const becameFork = engine.fork !== undefined && options.fork === undefined
+    return forking === undefined && becameFork && forkAnew !== undefined
+      ? forkAnew('none')
+      : engine.commands.reset()
+  }
   if (url !== undefined) requireUpstreamUrl(context, url, 'forking.jsonRpcUrl')
   if (forkAnew === undefined)
     throw invalidParams('options.forking: a node that shares its chain with others cannot fork another chain')

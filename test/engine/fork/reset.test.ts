@@ -127,6 +127,34 @@ describe('a reset to a fork', () => {
     expect(await call('eth_blockNumber')).toBe('0x2')
   })
 
+  it.each(['evm_reset', 'hardhat_reset', 'anvil_reset'])(
+    'is undone by %s without a fork: the node has a chain of its own again',
+    async (reset) => {
+      const genesis = await call('eth_getBlockByNumber', '0x0', false)
+      await fork(3)
+      await call('evm_mine')
+      await call(reset)
+      expect(await call('eth_blockNumber')).toBe('0x0')
+      expect(await call('eth_getBlockByNumber', '0x0', false)).toEqual(genesis)
+      expect(node.engine.fork).toBeUndefined()
+      await call('evm_mine')
+      expect(await call('eth_blockNumber')).toBe('0x1')
+    },
+  )
+
+  it('goes back to its first block on a node that was started as a fork', async () => {
+    const forked = await createNode({ fork: upstream.url, forkBlock: 2, forkCache: false })
+    try {
+      const ask: Call = (method, ...params) => forked.request({ method, params })
+      await ask('anvil_reset', { forking: { blockNumber: 4 } })
+      await ask('evm_mine')
+      await ask('anvil_reset')
+      expect(await ask('eth_blockNumber')).toBe('0x4')
+    } finally {
+      await forked.close()
+    }
+  })
+
   it('closes the old engine and releases it', async () => {
     const [from] = await call('eth_accounts')
     const engines: WeakRef<object>[] = []
