@@ -32,15 +32,14 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
   /** A caller that writes and reads at random nodes, and carries the sequence header from one to the next. */
   function caller(urls: readonly string[], from: string, below: (bound: number) => number) {
     let sequence = '0'
-    return async (method: string, ...params: unknown[]) => {
+    return async <T = string>(method: string, ...params: unknown[]): Promise<T> => {
       const response = await fetch(urls[below(urls.length)] as string, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', 'X-Tandem-Sequence': sequence },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       })
       sequence = response.headers.get('X-Tandem-Sequence') ?? sequence
-      // biome-ignore lint/suspicious/noExplicitAny: results are what the test looks into
-      const { result, error } = (await response.json()) as { result: any; error?: { message: string } }
+      const { result, error } = (await response.json()) as { result: T; error?: { message: string } }
       if (error !== undefined) throw new Error(`${method} of ${from}: ${error.message}`)
       return result
     }
@@ -65,7 +64,7 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
           if (below(3) === 0) {
             const hash = await call('eth_sendTransaction', { from, to, value: '0x1' })
             sent++
-            const receipt = await call('eth_getTransactionReceipt', hash)
+            const receipt = await call<{ transactionHash: string } | null>('eth_getTransactionReceipt', hash)
             expect(receipt?.transactionHash, `seed ${SEED}, caller ${index}, step ${step}`).toBe(hash)
           }
           const [now, balance] = [

@@ -15,7 +15,7 @@ import {
   putRemasc,
 } from '../support/local-state.ts'
 import { NaiveTrie } from '../support/naive-trie.ts'
-import { type Call, COW } from '../support/noting-chain.ts'
+import { COW, callsOf } from '../support/noting-chain.ts'
 import { SEEDED, type SeededRun, seededRun } from '../support/seeded-run.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -29,11 +29,6 @@ afterEach(async () => {
   node = undefined
   command = undefined
 })
-
-const callsOf =
-  ({ request }: Node): Call =>
-  (method, ...params) =>
-    request({ method, params })
 
 /**
  * Hash of a block from its raw header of version 2: element 6 becomes the extension, the elements 17 to 19 go, and of the
@@ -151,7 +146,8 @@ describe('a node with a seed and a frozen clock', () => {
     for (const seed of ['a', 'a', 'b']) {
       node = await createNode({ seed, preset: 'hardhat' })
       const call = callsOf(node)
-      const instance = () => call('hardhat_metadata').then(({ instanceId }) => instanceId)
+      const instance = () =>
+        call<{ instanceId: string }>('hardhat_metadata').then(({ instanceId }) => instanceId)
       const first = [await call('eth_subscribe', 'newHeads'), await instance()]
       await call('hardhat_reset')
       ids.push([...first, await call('eth_subscribe', 'logs', {}), await instance()])

@@ -33,6 +33,12 @@ afterEach(() => t?.close())
 async function serveNode(preset: 'hardhat' | 'anvil', options: NodeOptions = {}) {
   t = await servedNode({ now: () => NOW, preset, ...options })
 }
+/** What Hardhat's errors carry of a transaction that was mined. */
+interface MinedFailure {
+  readonly txHash: string
+  readonly data: string
+}
+
 const errorOf = async (method: string, ...params: unknown[]) => (await t.reply(method, params)).error
 
 async function deployProbe(): Promise<`0x${string}`> {
@@ -215,18 +221,19 @@ describe('a mined failure', () => {
       to,
       data: encodeFunctionData({ abi: probe.abi, functionName: 'failWithReason' } as never),
     }
-    const { code, message, data } = await errorOf('eth_sendTransaction', fail)
+    const { code, message, data } = (await t.reply<never, MinedFailure>('eth_sendTransaction', [fail])).error
     expect({ code, message }).toEqual({
       code: -32603,
       message: "Error: VM Exception while processing transaction: reverted with reason string 'not today'",
     })
-    expect(await t.call('eth_getTransactionReceipt', data.txHash)).toMatchObject({
+    expect(await t.call('eth_getTransactionReceipt', data?.txHash)).toMatchObject({
       status: '0x0',
       from: FIRST.toLowerCase(),
     })
-    const spent = await errorOf('eth_sendTransaction', { from: FIRST, data: '0x5b600056', gas: '0x30d40' })
+    const outOfGas = { from: FIRST, data: '0x5b600056', gas: '0x30d40' }
+    const spent = (await t.reply<never, MinedFailure>('eth_sendTransaction', [outOfGas])).error
     expect(spent.message).toBe('Error: Transaction ran out of gas')
-    expect(spent.data.data).toBe('0x')
+    expect(spent.data?.data).toBe('0x')
     await t.close()
     await serveNode('anvil')
     const hash = await t.call('eth_sendTransaction', { ...fail, to: await deployProbe() })

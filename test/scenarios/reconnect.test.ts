@@ -9,7 +9,7 @@ import { type RunningCommand, startCommand } from '../support/command.ts'
 import { artifact } from '../support/contracts.ts'
 import { type EventRecorder, eventRecorder } from '../support/event-recorder.ts'
 import { rpc } from '../support/json-rpc.ts'
-import { deployNotes } from '../support/noting-chain.ts'
+import { type Call, deployNotes } from '../support/noting-chain.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const abi = parseAbi(['event Noted(uint256 indexed number, address indexed who, bytes data)'])
@@ -156,7 +156,7 @@ it('clients receive events after the node was killed and restarted, and none twi
   closers.push(() => node.end('SIGKILL'))
   const port = new URL(node.url).port
   const { url, wsUrl } = node
-  const call = (method: string, ...params: unknown[]) => rpc(url, method, params)
+  const call: Call = (method, ...params) => rpc(url, method, params)
   const noteContract = await deployNotes(call)
   const proxy = await delayingProxy(Number(port))
   const places = { url, wsUrl, delayedUrl: proxy.url }

@@ -32,19 +32,32 @@ async function send(nonce: bigint, value: number | null): Promise<void> {
   await served.node.engine.commands.submit(transaction)
 }
 
+/** A notification, whose result is a header, a log or a hash. */
+interface News {
+  readonly subscription: string
+  readonly result: Readonly<Record<string, string & { readonly [i: number]: string }>>
+}
+
+/** A reply or a notification, or a list of replies. */
+interface Message {
+  readonly id?: number
+  readonly result?: unknown
+  readonly error?: unknown
+  readonly method?: string
+  readonly params?: News
+}
+
 /** A client that records its notifications in order. */
 async function client() {
   const socket = new WebSocket(served.wsUrl)
-  // biome-ignore lint/suspicious/noExplicitAny: messages are what the tests look into
-  const all: any[] = []
+  const all: (Message & { readonly [i: number]: Message })[] = []
   socket.on('message', (data) => all.push(JSON.parse(String(data))))
   await once(socket, 'open')
   let id = 0
   return {
     socket,
     all,
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    async call(method: string, ...params: unknown[]): Promise<any> {
+    async call(method: string, ...params: unknown[]): Promise<unknown> {
       const mine = ++id
       socket.send(JSON.stringify({ jsonrpc: '2.0', id: mine, method, params }))
       for (;;) {
@@ -54,11 +67,9 @@ async function client() {
       }
     },
     /** The notifications of all subscriptions so far; those sent before the request arrive before its response. */
-    async news(): Promise<
-      { subscription: string; result: Record<string, string & { [i: number]: string }> }[]
-    > {
+    async news(): Promise<News[]> {
       await this.call('eth_chainId')
-      return all.filter(({ method }) => method === 'eth_subscription').map(({ params }) => params)
+      return all.flatMap(({ method, params }) => (method === 'eth_subscription' && params ? [params] : []))
     },
   }
 }

@@ -1,13 +1,17 @@
 /** One JSON-RPC call over HTTP to a process of its own. */
 
 /** The result; throws the message of an error. */
-export async function rpc(url: string, method: string, params: readonly unknown[] = []) {
+export async function rpc<T = string>(
+  url: string,
+  method: string,
+  params: readonly unknown[] = [],
+): Promise<T> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
-  const { result, error } = (await response.json()) as { result: string; error?: { message: string } }
+  const { result, error } = (await response.json()) as { result: T; error?: { message: string } }
   if (error !== undefined) throw new Error(error.message)
   return result
 }

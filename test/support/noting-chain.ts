@@ -1,7 +1,7 @@
 /** A contract that emits numbers in events, on a served node, and calls that change its chain without the client under test. */
 import { Interface, Wallet } from 'ethers'
 import { toQuantity } from '../../src/encoding/hex.ts'
-import type { NodeOptions } from '../../src/index.ts'
+import type { Node, NodeOptions } from '../../src/index.ts'
 import { artifact } from './contracts.ts'
 import { eventRecorder } from './event-recorder.ts'
 import { type ServedNode, servedNode } from './served-node.ts'
@@ -22,14 +22,24 @@ export function noteData(number: number): `0x${string}` {
   return noting.encodeFunctionData('note', [number, '0xabcd']) as `0x${string}`
 }
 
-/** Calls a method of the node under test. */
-// biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into
-export type Call = (method: string, ...params: any[]) => Promise<any>
+/** Calls a method of the node under test; most results are one string. */
+export type Call = <T = string>(method: string, ...params: unknown[]) => Promise<T>
+
+/** The calls of a node in process. */
+export const callsOf =
+  ({ request }: Pick<Node, 'request'>): Call =>
+  <T>(method: string, ...params: unknown[]) =>
+    request({ method, params }) as Promise<T>
+
+type Block = Readonly<Record<'number' | 'totalDifficulty', string>>
 
 /** Deploys the contract; resolves to the calls that use it. */
 export async function deployNotes(call: Call) {
   const created = await call('eth_sendTransaction', { from: COW, data: probe.bytecode, gas: '0x2dc6c0' })
-  const address: `0x${string}` = (await call('eth_getTransactionReceipt', created)).contractAddress
+  const { contractAddress: address } = await call<{ contractAddress: `0x${string}` }>(
+    'eth_getTransactionReceipt',
+    created,
+  )
   const signed = (at: number, number: number) =>
     cow.signTransaction({
       type: 0,
@@ -51,9 +61,9 @@ export async function deployNotes(call: Call) {
      * others are empty.
      */
     async replace(hash: string, number: number): Promise<{ removed: string[]; added: string[] }> {
-      const { blockNumber } = await call('eth_getTransactionByHash', hash)
-      const head = await call('eth_getBlockByNumber', 'latest', false)
-      const parent = await call('eth_getBlockByNumber', toQuantity(Number(blockNumber) - 1), false)
+      const { blockNumber } = await call<{ blockNumber: string }>('eth_getTransactionByHash', hash)
+      const head = await call<Block>('eth_getBlockByNumber', 'latest', false)
+      const parent = await call<Block>('eth_getBlockByNumber', toQuantity(Number(blockNumber) - 1), false)
       // Each block adds difficulty 1, and 1 more for each of its uncles.
       const weight = Number(head.totalDifficulty) - Number(parent.totalDifficulty)
       const nonce = Number(await call('eth_getTransactionCount', COW, parent.number))
@@ -62,8 +72,8 @@ export async function deployNotes(call: Call) {
     },
     /** The numbers of all notes of the canonical chain, upwards. */
     async noted(): Promise<number[]> {
-      const logs = await call('eth_getLogs', { fromBlock: '0x0', address })
-      return logs.map(({ topics }: { topics: string[] }) => Number(topics[1]))
+      const logs = await call<{ topics: string[] }[]>('eth_getLogs', { fromBlock: '0x0', address })
+      return logs.map(({ topics }) => Number(topics[1]))
     },
   }
 }

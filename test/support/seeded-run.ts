@@ -33,7 +33,10 @@ export async function seededRun(call: Call): Promise<SeededRun> {
   }
   const filters = [await call('eth_newBlockFilter')]
   const deployed = await send({ nonce: 0, data: RECORDER, gasLimit: 200_000 })
-  const { contractAddress: to } = await call('eth_getTransactionReceipt', deployed)
+  const { contractAddress: to } = await call<{ contractAddress: string }>(
+    'eth_getTransactionReceipt',
+    deployed,
+  )
   await send({ nonce: 1, to, gasLimit: 100_000 })
   await call('evm_increaseTime', 3600)
   await call('evm_mine')
@@ -49,7 +52,11 @@ export async function seededRun(call: Call): Promise<SeededRun> {
   const timestamps: number[] = []
   const height = Number(await call('eth_blockNumber'))
   for (let number = 0; number <= height; number++) {
-    const { hash, timestamp } = await call('eth_getBlockByNumber', `0x${number.toString(16)}`, false)
+    const { hash, timestamp } = await call<{ hash: string; timestamp: string }>(
+      'eth_getBlockByNumber',
+      `0x${number.toString(16)}`,
+      false,
+    )
     blocks.push({ hash, header: await call('ext_getRawBlockHeaderByHash', hash) })
     timestamps.push(Number(timestamp))
   }

@@ -1,11 +1,24 @@
 /** A node behind real sockets, and a client that shows all that came back. */
 import { createNode, type NodeOptions, type ServeOptions, serve } from '../../src/index.ts'
 
+/** The body of a reply; most results are one string. */
+export interface RpcReply<T = string, D = string> {
+  readonly jsonrpc: string
+  readonly id: number | string | null
+  readonly result: T
+  readonly error: {
+    readonly code: number
+    readonly message: string
+    readonly data?: D
+    /** Of a transaction that was mined. */
+    readonly transactionHash?: string
+  }
+}
+
 /** A JSON-RPC reply over HTTP. */
-export interface HttpReply {
+export interface HttpReply<Body = RpcReply> {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: replies are what the tests look into
-  readonly body: any
+  readonly body: Body
   readonly text: string
 }
 
@@ -15,7 +28,11 @@ export async function servedNode(options: NodeOptions = {}, serveOptions: ServeO
   const server = await serve(node, { port: 0, ...serveOptions })
   let id = 0
 
-  async function post(body: string, headers: Record<string, string> = {}, path = '/'): Promise<HttpReply> {
+  async function post<Body = RpcReply>(
+    body: string,
+    headers: Record<string, string> = {},
+    path = '/',
+  ): Promise<HttpReply<Body>> {
     const response = await fetch(new URL(path, server.url), {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...headers },
@@ -32,8 +49,8 @@ export async function servedNode(options: NodeOptions = {}, serveOptions: ServeO
     wsUrl: server.wsUrl,
     post,
     /** The whole reply to one call. */
-    async reply(method: string, params?: unknown) {
-      return (await post(JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }))).body
+    async reply<T = string, D = string>(method: string, params?: unknown) {
+      return (await post<RpcReply<T, D>>(JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }))).body
     },
     /** The result of one call; throws the error as `code message`. */
     // biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into

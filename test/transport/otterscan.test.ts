@@ -5,7 +5,7 @@
 import { getAddress, Interface, JsonRpcProvider } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { artifact } from '../support/contracts.ts'
-import { type ServedNode, servedNode } from '../support/served-node.ts'
+import { type RpcReply, type ServedNode, servedNode } from '../support/served-node.ts'
 
 const GAS = { gas: '0x1e8480', gasPrice: '0x3938700' }
 /** Transactions of a page of Otterscan. */
@@ -132,10 +132,10 @@ describe('the requests of Otterscan', () => {
       { method: 'ots_hasCode', params: [transaction.to, Number(transaction.blockNumber) - 1] },
     ])
     expect(batch).toHaveLength(3 * PAGE)
-    const { body } = await served.post(
+    const { body } = await served.post<RpcReply<unknown>[]>(
       JSON.stringify(batch.map((each, id) => ({ jsonrpc: '2.0', id, ...each }))),
     )
-    expect((body as { result: unknown }[]).map(({ result }) => result)).toEqual(
+    expect(body.map(({ result }) => result)).toEqual(
       batch.map(({ method }) => (method === 'ots_hasCode' ? false : [])),
     )
   })

@@ -3,7 +3,7 @@ import type { LogView } from '../../../src/engine/model.ts'
 import { createRandomness } from '../../../src/engine/randomness.ts'
 import { createNode, type Node } from '../../../src/node/node.ts'
 import { Filters } from '../../../src/rpc/feeds/filters.ts'
-import { type Call, deployNotes } from '../../support/noting-chain.ts'
+import { callsOf, deployNotes } from '../../support/noting-chain.ts'
 import { held, OPTIONS } from '../../support/rpc.ts'
 
 const random = createRandomness(undefined)
@@ -14,8 +14,8 @@ afterEach(() => node?.close())
 describe('a poll for logs', () => {
   it('of a caller whose time runs out leaves the rest to the next one, and loses nothing', async () => {
     node = await createNode()
-    const { request, engine } = node
-    const call: Call = (method, ...params) => request({ method, params })
+    const { engine } = node
+    const call = callsOf(node)
     const { address, note } = await deployNotes(call)
     // Each look at the clock finds it an hour later.
     let hours = 0
@@ -40,8 +40,8 @@ describe('a poll for logs', () => {
 
   it('takes all at once within the time limit', async () => {
     node = await createNode()
-    const { request, engine } = node
-    const { address, note } = await deployNotes((method, ...params) => request({ method, params }))
+    const { engine } = node
+    const { address, note } = await deployNotes(callsOf(node))
     const filters = new Filters({ node: held(engine), options: OPTIONS, elapsed: () => 0, random })
     const id = await filters.onLogs({ addresses: [address], topics: [] }, '')
     for (let i = 0; i < 5; i++) await note(i)

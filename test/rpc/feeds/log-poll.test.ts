@@ -8,7 +8,7 @@ import { Backlog } from '../../../src/rpc/feeds/backlog.ts'
 import { type BlockStep, createLogPoll, type LogCursor } from '../../../src/rpc/feeds/log-poll.ts'
 import type { BlockArgument } from '../../../src/rpc/wire/block-reference.ts'
 import type { LogFilter } from '../../../src/rpc/wire/log-filter.ts'
-import { deployNotes } from '../../support/noting-chain.ts'
+import { callsOf, deployNotes } from '../../support/noting-chain.ts'
 
 const ENDLESS = { bytes: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
 let node: Node
@@ -18,7 +18,7 @@ const blocks: ExecutedBlock[] = []
 
 beforeAll(async () => {
   node = await createNode()
-  const contract = await deployNotes((method, ...params) => node.request({ method, params }))
+  const contract = await deployNotes(callsOf(node))
   address = contract.address
   for (let i = 0; i < 4; i++) {
     await contract.note(i)

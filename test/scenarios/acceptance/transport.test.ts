@@ -1,6 +1,6 @@
 /** Acceptance checks of the chain's RPC by their numbers, over HTTP: transport, envelope and node information. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ServedNode, servedNode } from '../../support/served-node.ts'
+import { type RpcReply, type ServedNode, servedNode } from '../../support/served-node.ts'
 import { A, B, callsTo } from './calls.ts'
 
 let t: ServedNode
@@ -50,10 +50,12 @@ describe('an automining node', () => {
     }
     expect((await t.post('{"id":1,"method":"eth_chainId"}')).body.result).toBe('0x21')
     expect((await t.post('{"jsonrpc":"2.0","method":"eth_blockNumber"}')).text).toBe('')
-    const three = await t.post(`[${call},${call.replace('1,"m', '2,"m')},${call.replace('1,"m', '3,"m')}]`)
-    expect(three.body.map((entry: { id: number }) => entry.id)).toEqual([1, 2, 3])
-    const mixed = (await t.post(`[${call},{"jsonrpc":"2.0","id":2,"method":"nope"},1]`)).body
-    expect([mixed[0].result, mixed[1].error.code, mixed[2].error.code]).toEqual(['0x21', -32601, -32600])
+    const three = await t.post<RpcReply[]>(
+      `[${call},${call.replace('1,"m', '2,"m')},${call.replace('1,"m', '3,"m')}]`,
+    )
+    expect(three.body.map(({ id }) => id)).toEqual([1, 2, 3])
+    const mixed = (await t.post<RpcReply[]>(`[${call},{"jsonrpc":"2.0","id":2,"method":"nope"},1]`)).body
+    expect([mixed[0]?.result, mixed[1]?.error.code, mixed[2]?.error.code]).toEqual(['0x21', -32601, -32600])
     expect((await t.post(`[${Array(51).fill(call)}]`)).body.error).toEqual({
       code: -32600,
       message: 'Cannot dispatch batch requests. 50 is the max number of supported batch requests',

@@ -13,8 +13,7 @@ afterEach(() => chain.close())
 const call = (method: string, ...params: unknown[]) => chain.call(method, ...params)
 const changes = (id: string) => call('eth_getFilterChanges', id)
 const NOT_FOUND = { code: -32000, message: 'filter not found' }
-// biome-ignore lint/suspicious/noExplicitAny: logs as they came
-const brief = (logs: any[]) =>
+const brief = (logs: readonly { blockNumber: string; topics: readonly string[]; removed: boolean }[]) =>
   logs.map(({ blockNumber, topics, removed }) => [Number(blockNumber), Number(topics[0]), removed])
 
 describe('a filter', () => {
