@@ -19,6 +19,10 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // A page that goes to another address would start a process for it, which takes longer than to show it.
+  '--process-per-site',
+  '--renderer-process-limit=1',
+  '--in-process-gpu',
 ]
 
 /** Violations of these impacts fail a page. */
