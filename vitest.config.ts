@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { temporaryRoot } from './test/support/temporary-root.ts'
 
 const FILES = 'test/**/*.test.ts'
 
@@ -48,6 +49,7 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    env: { TMPDIR: temporaryRoot() },
     sequence: { sequencer: LongFirst },
     setupFiles: ['test/support/method-proof.ts'],
     testTimeout: 60_000,
