@@ -182,6 +182,7 @@ function dispatcherOf(
     options: {
       ...options,
       release: VERSION,
+      beganAsFork: holder.engine.fork !== undefined,
       clientVersion: options.clientVersion ?? clientVersion(options),
     },
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),

@@ -30,11 +30,12 @@ export interface RpcOptions
     | 'maxPending'
     | 'maxHeavy'
     | 'maxHeavyWaiting'
-    | 'fork'
     | 'forkAllow'
   > {
   /** What `web3_clientVersion` answers. */
   readonly clientVersion: string
   /** Version of this software. */
   readonly release: string
+  /** Was the first chain of the node a fork? */
+  readonly beganAsFork: boolean
 }

@@ -14,6 +14,7 @@ import { openSession, type Session } from '../../src/rpc/session.ts'
 export const OPTIONS: RpcOptions = {
   clientVersion: 'Tandem/0.1.0/linux/Node20/EMULATOR',
   release: '0.1.0',
+  beganAsFork: false,
   profile: 'node',
   preset: 'rsk',
   dialect: 'rsk',
@@ -39,7 +40,6 @@ export const OPTIONS: RpcOptions = {
   maxPending: 4096,
   maxHeavy: 16,
   maxHeavyWaiting: 512,
-  fork: undefined,
   forkAllow: [],
 }
 

@@ -61,7 +61,7 @@ export async function resetChain(context: Context, { forking, ...top }: ResetReq
   const url = forking?.jsonRpcUrl ?? top.jsonRpcUrl
   const block = forking?.blockNumber ?? top.blockNumber
   if (url === undefined && block === undefined) {
-    const becameFork = engine.fork !== undefined && options.fork === undefined
+    const becameFork = engine.fork !== undefined && !options.beganAsFork
     return forking === undefined && becameFork && forkAnew !== undefined
       ? forkAnew('none')
       : engine.commands.reset()
