@@ -59,6 +59,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'engine/index/section.ts: found': '128 bytes, as `all`',
   'engine/index/section.ts: one': '128 bytes, as `all`',
   'ethereumjs/chain-evm.ts: headed': 'goes with its code',
+  'ethereumjs/chain-evm.ts: opcodeTables': 'goes with the custom opcodes of the rules of a VM',
   'evm/code-analysis.ts: analyses': 'goes with its code',
   'evm/precompiles/bridge/bridge.ts: callStates': 'goes with its call',
   'evm/precompiles/bridge/election.ts: utf8': 'code: an encoder has no state',
