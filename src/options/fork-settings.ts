@@ -199,7 +199,7 @@ export function forkSource({
   if (choices.some((other) => JSON.stringify(other) !== JSON.stringify(choice))) {
     throw new NodeError(
       'invalid-options',
-      'Options "fork" and "forkBlock" name different blocks: a fork stands on one of them.',
+      'Options "fork" and "forkBlock" name different blocks: a fork continues from one of them.',
     )
   }
   if (choice !== undefined && forkTransactionHash !== undefined) {

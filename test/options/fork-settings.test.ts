@@ -7,6 +7,7 @@ import { NodeError } from '../../src/errors.ts'
 import { FORK_SETTINGS, forkSource } from '../../src/options/fork-settings.ts'
 import { type NodeOptions, resolveNodeOptions } from '../../src/options/options.ts'
 import { defaultCacheDir, remoteSettingsOf } from '../../src/upstream/settings.ts'
+import { saying } from '../support/refusals.ts'
 
 const URL = 'https://node.example/v1/key'
 const HASH = `0x${'ab'.repeat(32)}`
@@ -63,24 +64,37 @@ describe('the block', () => {
 
   it.each(['pending', '0x', '1.5', '--1', `${HASH}00`])('%s is refused', (forkBlock) => {
     expect(() => resolveNodeOptions({ fork: URL, forkBlock })).toThrow(
-      `Option "forkBlock" expects a height, a negative number of blocks below the tip, latest, earliest, safe, finalized, or a hash, not ${JSON.stringify(forkBlock)}.`,
+      saying(
+        `Option "forkBlock" expects a height, a negative number of blocks below the tip, latest, earliest, safe, finalized, or a hash, not ${JSON.stringify(forkBlock)}.`,
+      ),
     )
   })
 })
 
+const TWO_BLOCKS = 'Options "fork" and "forkBlock" name different blocks: a fork continues from one of them.'
+
 describe('what contradicts each other is refused:', () => {
-  it.each<[NodeOptions, RegExp]>([
-    [{ fork: `${URL}@7`, forkBlock: 8 }, /"fork" and "forkBlock" name different blocks/],
-    [{ fork: [`${URL}@7`, `${URL}@8`] }, /name different blocks/],
+  it.each<[NodeOptions, string]>([
+    [{ fork: `${URL}@7`, forkBlock: 8 }, TWO_BLOCKS],
+    [{ fork: [`${URL}@7`, `${URL}@8`] }, TWO_BLOCKS],
     [
       { fork: URL, forkBlock: 8, forkTransactionHash: HASH },
-      /"forkBlock" and "forkTransactionHash" contradict/,
+      'Options "forkBlock" and "forkTransactionHash" contradict each other: the transaction decides the block.',
     ],
-    [{ fork: URL, chain: 'mainnet' }, /"fork" and "chain" contradict/],
-    [{ fork: URL, genesisTime: 1 }, /"fork" and "genesisTime" contradict/],
-    [{ fork: URL, forkHeader: 'no header' }, /"forkHeader" expects HTTP headers/],
+    [
+      { fork: URL, chain: 'mainnet' },
+      `Options "fork" and "chain" contradict each other: a fork continues the upstream's chain.`,
+    ],
+    [
+      { fork: URL, genesisTime: 1 },
+      `Options "fork" and "genesisTime" contradict each other: a fork continues the upstream's chain.`,
+    ],
+    [
+      { fork: URL, forkHeader: 'no header' },
+      `Option "forkHeader" expects HTTP headers such as 'Authorization: Bearer …'.`,
+    ],
   ])('%j', (given, sentence) => {
-    expect(() => resolveNodeOptions(given)).toThrow(sentence)
+    expect(() => resolveNodeOptions(given)).toThrow(saying(sentence))
   })
 })
 

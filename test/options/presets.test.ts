@@ -4,6 +4,7 @@ import { NODE_SETTINGS, resolveNodeOptions, resolveServeOptions } from '../../sr
 import { PRESET_DEFAULTS, type Preset } from '../../src/options/presets.ts'
 import { SERVE_SETTINGS } from '../../src/options/serve-settings.ts'
 import { checkSetting, type Setting } from '../../src/options/setting.ts'
+import { saying } from '../support/refusals.ts'
 
 const SETTINGS: Readonly<Record<string, Setting<unknown, unknown>>> = { ...NODE_SETTINGS, ...SERVE_SETTINGS }
 const defaults = Object.entries(PRESET_DEFAULTS).flatMap(([preset, values]) =>
@@ -52,13 +53,19 @@ describe('presets', () => {
 
   it('are for the local chain of a node with accounts', () => {
     expect(() => resolveNodeOptions({ preset: 'anvil', chain: 'testnet' })).toThrow(
-      'Options "chain" and "preset" contradict each other: preset is for a local chain (regtest), not testnet.',
+      saying(
+        'Options "chain" and "preset" contradict each other: preset is for a local chain (regtest), not testnet.',
+      ),
     )
     expect(() => resolveNodeOptions({ chainId: 31_337, chain: 'mainnet' })).toThrow(
-      'Options "chain" and "chainId" contradict each other: chainId is for a local chain (regtest), not mainnet.',
+      saying(
+        'Options "chain" and "chainId" contradict each other: chainId is for a local chain (regtest), not mainnet.',
+      ),
     )
     expect(() => resolveNodeOptions({ preset: 'hardhat', profile: 'hosted' })).toThrow(
-      'Options "profile" and "preset" contradict each other: the hosted profile has none of the accounts of hardhat.',
+      saying(
+        'Options "profile" and "preset" contradict each other: the hosted profile has none of the accounts of hardhat.',
+      ),
     )
     expect(resolveNodeOptions({ preset: 'rsk', chain: 'testnet' }).chain).toBe('testnet')
   })

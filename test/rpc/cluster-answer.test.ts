@@ -3,6 +3,7 @@ import { createAnswer } from '../../src/rpc/cluster-answer.ts'
 import { namesOf, namespaceOf } from '../../src/rpc/method-names.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import { fakeEngine } from '../support/fake-engine.ts'
+import { saying } from '../support/refusals.ts'
 import { dispatcherOf } from '../support/rpc.ts'
 
 /** Namespaces whose methods change or read what only the leader has: its clock, snapshots, overrides and work. */
@@ -26,11 +27,11 @@ describe('which node of a cluster answers a method', () => {
     const answer = createAnswer(dispatcherOf(engine))
     const refused = (method: string) => `${method} is not called from one node of a cluster to another`
     for (const method of ['personal_newAccount', 'eth_subscribe', 'eth_blockNumber', 'eth_newFilter']) {
-      expect(() => answer({ ...CALL, method, params: [] }, signal)).toThrow(refused(method))
+      expect(() => answer({ ...CALL, method, params: [] }, signal)).toThrow(saying(refused(method)))
     }
     expect(() =>
       answer({ ...CALL, method: 'eth_getBlockByNumber', params: ['latest', false] }, signal),
-    ).toThrow(refused('eth_getBlockByNumber'))
+    ).toThrow(saying(refused('eth_getBlockByNumber')))
     expect(await answer({ ...CALL, method: 'eth_accounts', params: [] }, signal)).toHaveLength(2)
     const filter = { ...CALL, method: 'eth_uninstallFilter', params: ['0x00'] }
     expect(await answer(filter, signal)).toBe(false)

@@ -4,6 +4,7 @@ import { createDeadlines } from '../../src/rpc/deadlines.ts'
 import type { AnyMethod } from '../../src/rpc/method.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import { openSession } from '../../src/rpc/session.ts'
+import { saying } from '../support/refusals.ts'
 
 const named = (name: string) => METHODS.find((method) => method.name === name) as AnyMethod
 /** A deadline that no call reaches while a test runs. */
@@ -60,7 +61,7 @@ describe('the time of a method', () => {
 
   it('prevents the start when it names an unknown method or namespace', async () => {
     await expect(createNode({ methodTimeouts: { eth_cal: 1 } })).rejects.toThrow(
-      'Option "methodTimeouts" names eth_cal, which is neither a method nor a namespace.',
+      saying('Option "methodTimeouts" names eth_cal, which is neither a method nor a namespace.'),
     )
   })
 })

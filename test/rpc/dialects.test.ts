@@ -80,17 +80,20 @@ describe('a failed call', () => {
 })
 
 describe('a refused transaction', () => {
+  const NO_FUNDS = 'insufficient funds for gas * price + value'
+  const HARDHAT_NO_FUNDS = "Sender doesn't have enough funds to send tx: "
+
   // viem 2 (errors/node.ts) and ethers 6 (providers/provider-jsonrpc.ts) match these words.
   it.each([
-    [EMPTY_SENDER, /insufficient funds/],
-    [INSUFFICIENT_FUNDS, /insufficient funds for gas \* price \+ value/],
-    [NONCE_TOO_LOW, /nonce too low/],
-    [INTRINSIC_GAS_TOO_LOW, /intrinsic gas too low/],
-    [REPLACEMENT_UNDERPRICED, /replacement transaction underpriced/],
-  ])('%s is found by its words', (message, words) => {
+    [EMPTY_SENDER, `${NO_FUNDS}: the sender has no balance`, HARDHAT_NO_FUNDS],
+    [INSUFFICIENT_FUNDS, NO_FUNDS, HARDHAT_NO_FUNDS],
+    [NONCE_TOO_LOW, 'nonce too low'],
+    [INTRINSIC_GAS_TOO_LOW, 'intrinsic gas too low'],
+    [REPLACEMENT_UNDERPRICED, 'replacement transaction underpriced'],
+  ])('%s is found by its words', (message, words, before = '') => {
     const { hardhat, anvil } = refused(message)
-    expect(hardhat).toEqual({ code: -32000, message: expect.stringMatching(words) })
-    expect(anvil).toEqual({ code: -32003, message: expect.stringMatching(words) })
+    expect(hardhat).toEqual({ code: -32000, message: `${before}${words}` })
+    expect(anvil).toEqual({ code: -32003, message: words })
   })
 
   it('keeps the chain’s own words where no client looks for others', () => {

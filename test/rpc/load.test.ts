@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Load, type Place } from '../../src/rpc/load.ts'
+import { saying } from '../support/refusals.ts'
 
 const LIMITS = { maxPending: 2, maxHeavy: 4, maxHeavyWaiting: 4 }
 const from = (owner: string) => ({ label: 'test', owner })
@@ -22,7 +23,7 @@ describe('the load', () => {
     const load = new Load(LIMITS)
     const greedy = [1, 2, 3, 4].map(() => load.takePlace(from('a')))
     expect(greedy.map(({ ready }) => ready !== undefined)).toEqual([false, false, true, true])
-    expect(() => load.takePlace(from('a'))).toThrow('The node is busy, try again in 1 s')
+    expect(() => load.takePlace(from('a'))).toThrow(saying('The node is busy, try again in 1 s'))
     expect(load.takePlace(from('b')).ready).toBeUndefined()
     greedy[0]?.leave()
     await greedy[2]?.ready
@@ -33,7 +34,7 @@ describe('the load', () => {
     const load = new Load({ ...LIMITS, maxHeavy: 2, maxHeavyWaiting: 0 })
     const at = (remote: string) => load.takePlace({ label: 'http', owner: '', remote })
     at('10.0.0.1')
-    expect(() => at('10.0.0.1')).toThrow('The node is busy, try again in 1 s')
+    expect(() => at('10.0.0.1')).toThrow(saying('The node is busy, try again in 1 s'))
     expect(at('10.0.0.2').ready).toBeUndefined()
     expect(load.isFull).toBe(true)
   })
@@ -86,7 +87,7 @@ describe('the load', () => {
     pause()
     expect(load.figures).toMatchObject({ heavyRunning: 1, heavyWaiting: 2 })
     load.takePlace(from('a'))
-    expect(() => load.takePlace(from('a'))).toThrow('The node is busy, try again in 1 s')
+    expect(() => load.takePlace(from('a'))).toThrow(saying('The node is busy, try again in 1 s'))
   })
 
   it('never gives more places than it has, and loses none, whatever comes and goes', async () => {

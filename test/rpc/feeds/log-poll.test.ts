@@ -9,6 +9,7 @@ import { type BlockStep, createLogPoll, type LogCursor } from '../../../src/rpc/
 import type { BlockArgument } from '../../../src/rpc/wire/block-reference.ts'
 import type { LogFilter } from '../../../src/rpc/wire/log-filter.ts'
 import { callsOf, deployNotes } from '../../support/noting-chain.ts'
+import { saying } from '../../support/refusals.ts'
 
 const ENDLESS = { bytes: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
 let node: Node
@@ -104,7 +105,7 @@ it('needs no block that the store pruned after it left the chain', async () => {
   const forgot = async () => undefined
   expect(await pollOf([stepOf(first), stepOf(first, true)], forgot).poll()).toHaveLength(2)
   await expect(pollOf([stepOf(first)], forgot).poll()).rejects.toThrow(
-    `block ${first.hash} is missing and was not removed`,
+    saying(`block ${first.hash} is missing and was not removed`),
   )
 })
 

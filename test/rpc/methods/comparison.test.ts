@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../../src/node/node.ts'
 import { artifact } from '../../support/contracts.ts'
+import { saying } from '../../support/refusals.ts'
 import { ask, dispatcherOf, type Outcome } from '../../support/rpc.ts'
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
@@ -132,10 +133,12 @@ describe('debug_compareRules', () => {
     const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
     const reward = (block as { transactions: Hex[] }).transactions.at(-1)
     await expect(compare(reward)).rejects.toThrow(
-      '-32602 transaction: the REMASC transaction has no equal on Ethereum',
+      saying('-32602 transaction: the REMASC transaction has no equal on Ethereum'),
     )
     await expect(compare(`0x${'1'.repeat(64)}`, 'frontier')).rejects.toThrow(
-      '-32602 Invalid fork: expected one of petersburg, istanbul, berlin, london, paris, shanghai, cancun.',
+      saying(
+        '-32602 Invalid fork: expected one of petersburg, istanbul, berlin, london, paris, shanghai, cancun.',
+      ),
     )
   })
 })

@@ -104,7 +104,11 @@ describe('anvil_reorg', () => {
       [1, [[{ from: A, to: C }, 1]], 'transactions: block 1 is not among the 1 that replace others'],
       [2, [], "depth: must not exceed the chain's height: height 1, depth 2"],
       [1, [[{ from: C, to: A }, 0]], `Could not find account for address: ${C}`],
-      [1, [[{ from: A, to: C, gas: '0x1' }, 0]], expect.stringContaining('intrinsic gas')],
+      [
+        1,
+        [[{ from: A, to: C, gas: '0x1' }, 0]],
+        'blocks[0].transactions[0]: gas limit 1 is below the intrinsic gas 21000',
+      ],
     ] as const) {
       await expect(ask('anvil_reorg', depth, transactions)).rejects.toMatchObject({ code: -32602, message })
     }

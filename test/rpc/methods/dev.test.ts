@@ -212,26 +212,42 @@ describe('methods of development clients', () => {
     })
   })
 
+  const NO_BASE_FEE = 'blocks of this chain have no base fee, only a minimum gas price'
+  const NO_RANDOM = 'blocks of this chain are mined and carry a difficulty, no random value'
+  const NO_BLOBS = 'transactions of this chain carry no blobs (EIP-4844)'
+
   it.each([
-    ['hardhat_setNextBlockBaseFeePerGas', 'no base fee'],
-    ['anvil_setNextBlockBaseFeePerGas', 'no base fee'],
-    ['hardhat_setPrevRandao', 'no random value'],
-    ['anvil_setPrevRandao', 'no random value'],
-    ['anvil_setNextBlockPrevRandao', 'no random value'],
-    ['anvil_getBlobByHash', 'no blobs'],
-    ['anvil_getBlobsByTransactionHash', 'no blobs'],
-    ['eth_blobBaseFee', 'no blobs'],
-    ['eth_baseFee', 'no base fee'],
-    ['eth_config', 'no fork id'],
-    ['eth_getBlockAccessList', 'no access lists'],
-    ['anvil_setChainId', 'fixed when the node starts'],
-    ['anvil_classifyTransaction', 'another chain'],
-    ['anvil_addCapability', 'cannot delegate'],
-    ['wallet_sendTransaction', 'cannot delegate'],
-    ['debug_executionWitness', 'binary trie'],
+    ['hardhat_setNextBlockBaseFeePerGas', `${NO_BASE_FEE} (setMinGasPrice)`],
+    ['anvil_setNextBlockBaseFeePerGas', `${NO_BASE_FEE} (setMinGasPrice)`],
+    ['hardhat_setPrevRandao', NO_RANDOM],
+    ['anvil_setPrevRandao', NO_RANDOM],
+    ['anvil_setNextBlockPrevRandao', NO_RANDOM],
+    ['anvil_getBlobByHash', NO_BLOBS],
+    ['anvil_getBlobsByTransactionHash', NO_BLOBS],
+    ['eth_blobBaseFee', NO_BLOBS],
+    ['eth_baseFee', `${NO_BASE_FEE} (eth_gasPrice)`],
+    [
+      'eth_config',
+      'forks of this chain activate by height and have no fork id and no blob schedule (EIP-7910)',
+    ],
+    ['eth_getBlockAccessList', 'blocks of this chain carry no access lists (EIP-7928)'],
+    [
+      'anvil_setChainId',
+      'the chain id is bound into the signatures of transactions and fixed when the node starts (--chain-id)',
+    ],
+    ['anvil_classifyTransaction', 'it belongs to another chain that Anvil can emulate'],
+    ['anvil_addCapability', 'accounts of this chain cannot delegate to code (EIP-7702)'],
+    ['wallet_sendTransaction', 'accounts of this chain cannot delegate to code (EIP-7702)'],
+    [
+      'debug_executionWitness',
+      'the state of this chain is a binary trie, of which Ethereum clients verify no witness',
+    ],
   ])('%s is refused with the reason', async (method, reason) => {
     const { outcome } = await run(method, '0x1')
-    expect(outcome.error).toMatchObject({ code: -32601, message: expect.stringContaining(reason) })
+    expect(outcome.error).toMatchObject({
+      code: -32601,
+      message: `the method ${method} does not exist/is not available: ${reason}`,
+    })
   })
 
   it('are refused without a reason when no client has a method of this name', async () => {

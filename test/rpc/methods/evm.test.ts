@@ -101,11 +101,16 @@ describe('evm_importBlock', () => {
     expect(toHex(encodeBlock(call?.args[0] as Block, config))).toBe(bytes)
   })
 
-  it.each(['0x', '0xc0', '0x1234', `${bytes}00`, bytes.slice(0, -2)])('refuses %.40s', async (raw) => {
+  it.each([
+    ['0x', 'no RLP item in zero bytes'],
+    ['0xc0', 'a block has 3 items, not 0'],
+    ['0x1234', 'invalid RLP: remainder must be zero'],
+    [`${bytes}00`, 'invalid RLP: remainder must be zero'],
+    [bytes.slice(0, -2), 'invalid RLP: total length is larger than the data'],
+  ])('refuses %.40s', async (raw, reason) => {
     const { outcome, calls } = await run('evm_importBlock', raw)
-    expect(outcome).toMatchObject({
-      error: { code: -32602, message: expect.stringContaining('not the RLP of a block') },
-    })
+    const message = `Invalid block: the bytes are not the RLP of a block: ${reason}`
+    expect(outcome).toEqual({ error: { code: -32602, message } })
     expect(calls).toEqual([])
   })
 })

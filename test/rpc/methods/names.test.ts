@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../../src/node/node.ts'
 import { artifact } from '../../support/contracts.ts'
+import { saying } from '../../support/refusals.ts'
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const NOBODY = '0x00000000000000000000000000000000000dead1'
@@ -101,9 +102,9 @@ describe('evm_decode', () => {
 
   it.each([
     [[{ kind: 'other', data: '0x' }], 'Invalid items[0].kind: expected call, creation, error or event.'],
-    [[{ kind: 'call' }], /^Invalid items\[0\]\.data/],
+    [[{ kind: 'call' }], 'Invalid items[0].data: expected hex text.'],
     [new Array(1001).fill({ kind: 'call', data: '0x' }), 'Invalid items: expected at most 1000 items.'],
   ])('refuses malformed items', async (items, message) => {
-    await expect(request('evm_decode', items)).rejects.toThrow(message)
+    await expect(request('evm_decode', items)).rejects.toThrow(saying(message))
   })
 })

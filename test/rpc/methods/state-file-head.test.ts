@@ -180,15 +180,15 @@ describe('a file without history', () => {
   })
 
   it.each([
-    ['number', '0x80000000', /block: number: must be at most 2147483647/],
-    ['timestamp', '0xffffffffffff', /block: timestamp: must be at most 8640000000000/],
-    ['basefee', 'x', /block: basefee: /],
+    ['number', '0x80000000', 'block: number: must be at most 2147483647'],
+    ['timestamp', '0xffffffffffff', 'block: timestamp: must be at most 8640000000000'],
+    ['basefee', 'x', 'block: basefee: must be a number'],
   ])('is refused with a wrong %s', async (name, value, message) => {
     const node = await nodeWith()
     const file = anvilFile()
     await expect(
       ask(node, 'anvil_loadState', { ...file, block: { ...file.block, [name]: value } }),
-    ).rejects.toMatchObject({ code: -32602, message: expect.stringMatching(message) })
+    ).rejects.toMatchObject({ code: -32602, message })
     expect(await ask(node, 'eth_blockNumber')).toBe('0x0')
   })
 })

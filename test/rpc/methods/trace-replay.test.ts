@@ -7,6 +7,7 @@ import { keccakHex } from '../../../src/encoding/hash.ts'
 import { type Hex, toFixedHex, toHex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../../src/index.ts'
 import { assemble, deployer } from '../../support/assembler.ts'
+import { saying } from '../../support/refusals.ts'
 
 const A: Hex = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const B: Hex = '0x7986b3df570230288501eea3d890bd66948c9b79'
@@ -169,9 +170,14 @@ describe('traced calls', () => {
       nonce: '0x0',
     })) as { raw: Hex } | Hex
     const raw = typeof old === 'string' ? old : old.raw
-    await expect(call('trace_rawTransaction', raw, [])).rejects.toThrow("nonce 0 is not the account's 3")
+    await expect(call('trace_rawTransaction', raw, [])).rejects.toThrow(
+      saying("nonce 0 is not the account's 3"),
+    )
   })
 })
+
+const hashAt = async (height: string) =>
+  ((await call('eth_getBlockByNumber', height, false)) as { hash: Hex }).hash
 
 describe('a storage range', () => {
   const hashOf = (slot: bigint) => keccakHex(fromBigIntFixed(slot, 32))
@@ -186,7 +192,9 @@ describe('a storage range', () => {
     expect(await range('0x2', 1, writer, '0x', 100)).toEqual({ storage: full(5n), nextKey: null })
     expect(await range('0x2', 2, writer, '0x', 100)).toEqual({ storage: full(6n), nextKey: null })
     expect(await range('0x2', 3, writer, '0x', 100)).toEqual({ storage: full(6n), nextKey: null })
-    await expect(range('0x2', 4, writer, '0x', 100)).rejects.toThrow('out of range')
+    await expect(range('0x2', 4, writer, '0x', 100)).rejects.toThrow(
+      saying(`transaction index 4 out of range for block ${await hashAt('0x2')}`),
+    )
     expect(await range('0xff', 0, writer, '0x', 100)).toBeNull()
   })
 
@@ -227,7 +235,9 @@ describe('a block as RLP', () => {
         await call('debug_traceBlockByNumber', '0x1', { tracer: 'callTracer' }),
       )
       expect(await ask('eth_blockNumber')).toBe('0x0')
-      await expect(ask('debug_traceBlock', await rlpOf(2))).rejects.toThrow('is unknown')
+      await expect(ask('debug_traceBlock', await rlpOf(2))).rejects.toThrow(
+        saying(`block 2: the parent ${await hashAt('0x1')} is unknown`),
+      )
     } finally {
       await other.close()
     }

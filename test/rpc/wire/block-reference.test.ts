@@ -11,7 +11,7 @@ import {
   StateBlock,
 } from '../../../src/rpc/wire/block-reference.ts'
 import { UNKNOWN } from '../../support/fake-chain.ts'
-import { refusals } from '../../support/refusals.ts'
+import { refusals, saying } from '../../support/refusals.ts'
 
 const families = { StateBlock, CallBlock, LookupBlock, EstimateBlock, LogBlock }
 const HASH = `0x${'aB'.repeat(32)}`
@@ -29,7 +29,7 @@ describe('every family', () => {
 
   it.each(Object.entries(families))('%s refuses what is no block', (_, family) => {
     for (const text of ['foo', '0x', '0xzz', '-1', ' latest', '__proto__']) {
-      expect(() => family.read(text, 'block')).toThrow(`Invalid block identifier '${text}'`)
+      expect(() => family.read(text, 'block')).toThrow(saying(`Invalid block identifier '${text}'`))
     }
   })
 })

@@ -1,6 +1,7 @@
 /** The filter of log queries: what its description allows is what is understood. */
 import { describe, expect, it } from 'vitest'
 import { FilterObject } from '../../../src/rpc/wire/log-filter.ts'
+import { saying } from '../../support/refusals.ts'
 
 const ADDRESS = `0x${'ab'.repeat(20)}` as const
 const TOPIC = `0x${'11'.repeat(32)}` as const
@@ -21,11 +22,16 @@ describe('a filter of logs', () => {
     expect(FilterObject.schema().safeParse(filter).error).toBeUndefined()
   })
 
-  it.each([null, [], 'x', { address: 5 }, { topics: [5] }, { topics: ['0x11'] }, { fromBlock: null }])(
-    '%j is neither',
-    (filter) => {
-      expect(() => FilterObject.read(filter, 'filter')).toThrow()
-      expect(FilterObject.schema().safeParse(filter).success).toBe(false)
-    },
-  )
+  it.each([
+    [null, 'Invalid filter: expected an object.'],
+    [[], 'Invalid filter: expected an object.'],
+    ['x', 'Invalid filter: expected an object.'],
+    [{ address: 5 }, 'Invalid address: null, empty or invalid hex value.'],
+    [{ topics: [5] }, 'Invalid topic: incorrect length.'],
+    [{ topics: ['0x11'] }, 'Invalid topic: incorrect length.'],
+    [{ fromBlock: null }, "Invalid block identifier 'null'"],
+  ])('%j is neither', (filter, message) => {
+    expect(() => FilterObject.read(filter, 'filter')).toThrow(saying(message))
+    expect(FilterObject.schema().safeParse(filter).success).toBe(false)
+  })
 })

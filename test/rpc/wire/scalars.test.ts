@@ -13,7 +13,7 @@ import {
   TransactionHash,
   wholeNumber,
 } from '../../../src/rpc/wire/scalars.ts'
-import { refusals } from '../../support/refusals.ts'
+import { refusals, saying } from '../../support/refusals.ts'
 
 const ADDRESS = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 
@@ -101,7 +101,7 @@ describe('Data', () => {
         fc.constantFrom('', '0x', '0X', '0x0'),
         (at, other, prefix) => {
           const text = `${prefix}${'ab'.repeat(1500).slice(0, at)}${other}${'ab'.repeat(1500).slice(at + 1)}`
-          expect(() => Data.read(text, 'data')).toThrow('Invalid data format: invalid hex value.')
+          expect(() => Data.read(text, 'data')).toThrow(saying('Invalid data format: invalid hex value.'))
         },
       ),
     )

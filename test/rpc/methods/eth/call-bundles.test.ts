@@ -51,7 +51,7 @@ describe('eth_callMany', () => {
     expect(answers).toEqual([
       [{ value: word(1) }, { value: word(2) }, { value: word(1) }],
       [{ value: word(3) }, { value: word(50) }, { error: 'revert nope' }],
-      [{ value: word(51) }, { error: expect.stringContaining('insufficient funds') }],
+      [{ value: word(51) }, { error: `insufficient funds for gas * price + value: ${C0} has 0, needs 1` }],
     ])
     await expect(ask('eth_callMany', [])).rejects.toMatchObject({ code: -32602 })
   })
@@ -125,10 +125,11 @@ describe('eth_callBundle', () => {
   })
 
   it('refuses a bundle in which a transaction cannot be', async () => {
-    const bundle = { txs: [await sign(1, { to: B })], blockNumber: 2 }
+    const raw = await sign(1, { to: B })
+    const bundle = { txs: [raw], blockNumber: 2 }
     await expect(ask('eth_callBundle', bundle)).rejects.toMatchObject({
       code: -32010,
-      message: expect.stringContaining("nonce 1 is not the account's 0"),
+      message: `${keccak256(raw)}: nonce 1 is not the account's 0`,
     })
     await expect(ask('eth_callBundle', { txs: [], blockNumber: 2 })).rejects.toMatchObject({ code: -32602 })
     await expect(ask('eth_callBundle', { ...bundle, stateBlockNumber: '0x63' })).rejects.toMatchObject({

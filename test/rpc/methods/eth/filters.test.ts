@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSession } from '../../../../src/rpc/session.ts'
 import { type LoggingChain, loggingChain, topic } from '../../../support/logging-chain.ts'
+import { saying } from '../../../support/refusals.ts'
 
 let chain: LoggingChain
 let now = 1_700_000_000
@@ -175,8 +176,8 @@ describe('a filter', () => {
       dispatcher.request(method, params, { ...openSession('test'), owner })
     const id = await ask('alice', 'eth_newBlockFilter')
     await chain.mine()
-    await expect(ask('bob', 'eth_getFilterChanges', id)).rejects.toThrow('filter not found')
-    await expect(ask('', 'eth_getFilterLogs', id)).rejects.toThrow('filter not found')
+    await expect(ask('bob', 'eth_getFilterChanges', id)).rejects.toThrow(saying('filter not found'))
+    await expect(ask('', 'eth_getFilterLogs', id)).rejects.toThrow(saying('filter not found'))
     expect(await ask('bob', 'eth_uninstallFilter', id)).toBe(false)
     expect(await ask('alice', 'eth_getFilterChanges', id)).toHaveLength(1)
   })

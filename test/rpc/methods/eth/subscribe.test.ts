@@ -203,19 +203,20 @@ describe('eth_subscribe', () => {
     })
   })
 
-  it.each<[unknown[], number, string | RegExp]>([
+  it.each<[unknown[], number, string]>([
     [['nope'], -32601, 'method not found'],
     [[], -32602, 'method parameters invalid'],
     [['logs', {}, {}], -32602, 'method parameters invalid'],
     [['logs', 'x'], -32602, 'Invalid filter: expected an object.'],
-    [['newHeads', { limit: 1 }], -32602, /^Invalid filter.limit/],
+    [
+      ['newHeads', { limit: 1 }],
+      -32602,
+      'Invalid filter.limit: expected address, topics, fromBlock or toBlock only.',
+    ],
     [['logs', { topics: ['0x11'] }], -32602, 'Invalid topic: incorrect length.'],
-    [['logs', { address: 'x' }], -32602, /^Invalid address/],
+    [['logs', { address: 'x' }], -32602, 'Invalid address: null, empty or invalid hex value.'],
   ])('refuses %j', async (params, code, message) => {
-    await expect(subscribe(...params)).rejects.toMatchObject({
-      code,
-      message: typeof message === 'string' ? message : expect.stringMatching(message),
-    })
+    await expect(subscribe(...params)).rejects.toMatchObject({ code, message })
   })
 
   it.each([[], ['zz'], [null], [-1], [1.5]])('eth_unsubscribe refuses %j', async (...params) => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { TraceBudget } from '../../../../src/evm/tracing/trace-budget.ts'
 import { RawJson } from '../../../../src/rpc/raw-json.ts'
 import { TextBuffer } from '../../../../src/rpc/wire/trace/text-buffer.ts'
+import { saying } from '../../../support/refusals.ts'
 
 const step = (index: number) =>
   `{"pc":${index % 991},"op":"PUSH1","gas":${10_000_000 - index},"gasCost":3,"stack":["0x${index.toString(16)}"]},`
@@ -46,7 +47,9 @@ describe('a text buffer', () => {
       const text = new TextBuffer(budget)
       for (let index = 0; ; index++) text.append(step(index))
     }
-    expect(fill(new TraceBudget(1_000_000))).toThrow('Trace size limit of 1000000 bytes exceeded')
-    expect(fill(new TraceBudget(1 << 30, 1_000_000))).toThrow('Trace answer limit of 1000000 bytes exceeded')
+    expect(fill(new TraceBudget(1_000_000))).toThrow(saying('Trace size limit of 1000000 bytes exceeded'))
+    expect(fill(new TraceBudget(1 << 30, 1_000_000))).toThrow(
+      saying('Trace answer limit of 1000000 bytes exceeded'),
+    )
   })
 })
