@@ -16,6 +16,7 @@ import { importStateFile } from './fork-import-state.ts'
 import { addSettingFlags, typedFlags } from './setting-flags.ts'
 import { readSettings } from './settings.ts'
 import type { Writers } from './start.ts'
+import { plural } from './terminal-text.ts'
 
 /** Settings that decide what is fetched, and how. */
 const FETCHING = [
@@ -170,7 +171,7 @@ function addExport(fork: Command, { output }: Writers): void {
   command.action(async (file: string) => {
     const { root, chainId } = placeOf(command)
     const { blocks, records } = await exportCache(root, file, chainId)
-    output.write(`Exported ${records} answers about ${blocks} blocks to ${file}.`)
+    output.write(`Exported ${plural(records, 'answer')} about ${plural(blocks, 'block')} to ${file}.`)
   })
 }
 
@@ -183,7 +184,7 @@ function addImport(fork: Command, { output }: Writers): void {
   command.action(async (file: string) => {
     const { root, bytes } = placeOf(command)
     const { blocks, records } = await importCache(root, file, bytes, Date.now())
-    output.write(`Imported ${records} new answers about ${blocks} blocks into ${root}.`)
+    output.write(`Imported ${plural(records, 'new answer')} about ${plural(blocks, 'block')} into ${root}.`)
   })
 }
 

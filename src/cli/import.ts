@@ -96,7 +96,7 @@ async function importBlocks(
   progress.clear()
   const { number, hash } = await target.head()
   output.write(
-    `Imported ${count(blocks)} (${known.toLocaleString('en-US')} were there already): ` +
+    `Imported ${count(blocks)} (${known.toLocaleString('en-US')} ${known === 1 ? 'was' : 'were'} there already): ` +
       `${progress.rates({ blocks, gas })}. The head is block ${number} (${hash}).`,
   )
 }

@@ -9,6 +9,7 @@ import { mendStore, noteFault, openStoreForVerification, repairStore } from '../
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
 import type { Writers } from './start.ts'
+import { plural } from './terminal-text.ts'
 
 /** Faults that are printed; a disk that fails may have one for each entry. */
 const MOST_PRINTED = 200
@@ -28,7 +29,10 @@ function directoryFault(problem: string): string {
 
 function faultsIn(dataDir: string, faults: number, what: string): NodeError {
   const hidden = faults > MOST_PRINTED ? `, of which ${MOST_PRINTED} are printed` : ''
-  return new NodeError('database', `The database in ${dataDir} has ${faults} faults${hidden}.${what}`)
+  return new NodeError(
+    'database',
+    `The database in ${dataDir} has ${plural(faults, 'fault')}${hidden}.${what}`,
+  )
 }
 
 /** What is done with a directory. */

@@ -100,7 +100,10 @@ function poolOf(size: number, make: () => Promise<Node>): LivePool {
       if (known !== undefined) return known
       if (isClosed) throw new NodeError('too-many', 'The pool is closed.')
       if (chains.size >= size)
-        throw new NodeError('too-many', `no more than ${size} chains can be open at once`)
+        throw new NodeError(
+          'too-many',
+          `no more than ${size} ${size === 1 ? 'chain' : 'chains'} can be open at once`,
+        )
       const opening: Promise<Node> = make().then((node) => ({
         ...node,
         get engine() {

@@ -133,15 +133,25 @@ describe('tandem fork import-state', () => {
       'no upstream',
       () => [file, '--data-dir', join(folder, 'a')],
       2,
-      /Name the node that has the block: --fork/,
+      /^tandem: Name the node that has the block: --fork <url>@<block>\.\n$/,
     ],
-    ['no directory', () => [file, ...at()], 2, /Name the directory of the fork: --data-dir/],
-    ['no file', () => ['/nowhere', ...at(), '--data-dir', join(folder, 'b')], 2, /cannot be read: ENOENT/],
+    [
+      'no directory',
+      () => [file, ...at()],
+      2,
+      /^tandem: Name the directory of the fork: --data-dir <dir>\.\n$/,
+    ],
+    [
+      'no file',
+      () => ['/nowhere', ...at(), '--data-dir', join(folder, 'b')],
+      2,
+      /^tandem: The file \/nowhere cannot be read: ENOENT: .*\n$/,
+    ],
     [
       'another block',
       () => [file, '--fork', `${upstream.url}@3`, '--data-dir', join(folder, 'c')],
       1,
-      /begins with the state root 0x.*that of the block is 0x/,
+      /^tandem: The file begins with the state root 0x[0-9a-f]{64}, and that of the block is 0x[0-9a-f]{64}\. The state cannot be used; import one that is whole\.\n$/,
     ],
     [
       'a file that is cut off',
@@ -150,7 +160,7 @@ describe('tandem fork import-state', () => {
         return [join(folder, 'cut.txt'), ...at(), '--data-dir', join(folder, 'd')]
       },
       1,
-      /ends without the (trie node|value)/,
+      /^tandem: The file ends without the (trie node|value) 0x[0-9a-f]{64}\. The state cannot be used; import one that is whole\.\n$/,
     ],
   ])('with %s ends with a sentence', async (_, args, code, sentence) => {
     const outcome = await runCommand(['fork', 'import-state', ...args()], { XDG_CACHE_HOME: folder })

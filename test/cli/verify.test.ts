@@ -186,7 +186,7 @@ describe('tandem verify', () => {
     await expect(createNode({ dataDir: copy })).rejects.toThrow(damage)
     const { output, error } = await runVerify('--data-dir', copy)
     expect(output).toMatch(new RegExp(`^data directory: ${damage.source}`))
-    expect(error?.message).toContain('has 1 faults. No block was executed again.')
+    expect(error?.message).toBe(`The database in ${copy} has 1 fault. No block was executed again.`)
     const repaired = await runVerify('--data-dir', copy, '--repair')
     expect(repaired.error).toBeUndefined()
     expect(repaired.output).toMatch(new RegExp(`T${damage.source.slice(1)}`))

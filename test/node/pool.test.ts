@@ -3,6 +3,7 @@ import { keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import { createNode, createPool, type Node, type Pool, serve } from '../../src/index.ts'
 import { BOB, COW } from '../support/noting-chain.ts'
+import { saying } from '../support/refusals.ts'
 import { servedNode } from '../support/served-node.ts'
 
 const CHAINS = 20
@@ -59,7 +60,7 @@ describe('a pool', () => {
     await base.close()
     const first = await pool.chain('a')
     expect(await pool.chain('a')).toBe(first)
-    await expect(pool.chain('b')).rejects.toThrow('no more than 1 chains can be open at once')
+    await expect(pool.chain('b')).rejects.toThrow(saying('no more than 1 chain can be open at once'))
     await call(first, 'evm_mine')
     await first.close()
     expect(pool.names()).toEqual([])
@@ -74,7 +75,7 @@ describe('a pool', () => {
     await send(base, '0x1')
     const params = [{ forking: { jsonRpcUrl: upstream.url } }]
     const reset = base.request({ method: 'anvil_reset', params, signal: caller.signal })
-    await expect(reset).rejects.toThrow('it was not carried out')
+    await expect(reset).rejects.toThrow(saying('The call was cancelled: it was not carried out.'))
     pool = await createPool({ size: 1, base })
     expect(await head(await pool.chain('a'))).toEqual(await head(base))
     await upstream.close()
@@ -128,10 +129,10 @@ describe('a pool', () => {
     // Plain keys sign; encrypted ones have to be unlocked in each chain.
     expect(await call(two, 'eth_accounts')).toEqual(expect.arrayContaining([seeded, encrypted]))
     await call(two, 'eth_sign', seeded, '0x00')
-    await expect(call(two, 'eth_sign', encrypted, '0x00')).rejects.toThrow()
+    await expect(call(two, 'eth_sign', encrypted, '0x00')).rejects.toThrow(saying('Account not found'))
     expect(await call(two, 'personal_unlockAccount', encrypted, 'open', '0x3c')).toBe(true)
     await call(two, 'eth_sign', encrypted, '0x00')
-    await expect(call(one, 'eth_sign', encrypted, '0x00')).rejects.toThrow()
+    await expect(call(one, 'eth_sign', encrypted, '0x00')).rejects.toThrow(saying('Account not found'))
     // One that forgets a key wipes its own copy.
     await call(two, 'personal_lockAccount', seeded)
     await call(one, 'eth_sign', seeded, '0x00')
@@ -150,6 +151,6 @@ describe('a pool', () => {
     await expect(createPool({ base })).rejects.toMatchObject({ message })
     await expect(serve(base, { port: 0, pool: 2 })).rejects.toMatchObject({ message })
     await upstream.close()
-    await expect(createPool({ base: {} as Node })).rejects.toThrow('This is no node of createNode.')
+    await expect(createPool({ base: {} as Node })).rejects.toThrow(saying('This is no node of createNode.'))
   })
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openStore, openStoreForReading, type Store } from '../../src/store/level.ts'
 import { bytesValue, heightKey, Table } from '../../src/store/table.ts'
+import { saying } from '../support/refusals.ts'
 import { inDirectory } from './store-cases.ts'
 
 const REGTEST = { chain: 'regtest', chainId: 33 } as const
@@ -42,7 +43,7 @@ describe('openStoreForReading', () => {
           7,
           undefined,
         ])
-        await expect(store.batch([])).rejects.toThrow('for reading only')
+        await expect(store.batch([])).rejects.toThrow(saying('this database is open for reading only'))
         await store.close()
       }
     }))

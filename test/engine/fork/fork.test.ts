@@ -4,6 +4,7 @@ import type { Hex } from '../../../src/encoding/hex.ts'
 import { NodeError } from '../../../src/errors.ts'
 import { createNode, createNodeFrom, type Node } from '../../../src/node/node.ts'
 import { type EngineRemote, engineRemote } from '../../support/engine-remote.ts'
+import { saying } from '../../support/refusals.ts'
 import {
   LIST_LENGTH,
   readWord,
@@ -117,7 +118,9 @@ describe('a fork', () => {
       syntheticStateRoot: true,
     })
     await expect(request(fork, 'eth_getProof', accounts[0], [], 'latest')).rejects.toThrow(
-      /was written since the fork began/,
+      saying(
+        `address: ${accounts[0]} was written since the fork began at block 4, and the state of a fork has no true root to prove it against`,
+      ),
     )
     expect(await request(fork, 'eth_getProof', accounts[7], [], 'latest')).toEqual(
       await request(original, 'eth_getProof', accounts[7], [], 'latest'),
@@ -228,9 +231,15 @@ describe('a fork', () => {
     ])
     const tx = { from: chain.accounts[0], to: bridge, data: write, gas: '0x100000' }
     for (const method of ['eth_call', 'eth_estimateGas']) {
-      await expect(request(fork, method, tx, 'latest')).rejects.toThrow(/cannot be simulated on a fork/)
+      await expect(request(fork, method, tx, 'latest')).rejects.toThrow(
+        saying(
+          'receiveHeader(bytes) cannot be simulated on a fork: the state of the Bridge is that of the upstream, which a fork only reads',
+        ),
+      )
     }
-    await expect(request(fork, 'eth_sendTransaction', tx)).rejects.toThrow(/wasn't mined/)
+    await expect(request(fork, 'eth_sendTransaction', tx)).rejects.toThrow(
+      saying("Unknown error when sending transaction: transaction wasn't mined"),
+    )
   })
 
   it('pays collected fees of blocks before the fork as its upstream does', async () => {

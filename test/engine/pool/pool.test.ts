@@ -99,7 +99,7 @@ describe('adding', () => {
 
   it('leaves no trace of a refused transaction', () => {
     const { pool, ledger, add } = poolOf({}, 21_000n * 100n)
-    expect(refusalOf(() => add(tx(0, 0)))).toContain('insufficient funds to pay')
+    expect(refusalOf(() => add(tx(0, 0)))).toBe('insufficient funds to pay for pending and new transactions')
     expect(pool.size).toEqual({ pending: 0, queued: 0 })
     ledger.set(0, { balance: RICH })
     expect(add(tx(0, 0)).status).toBe('pending')

@@ -62,7 +62,9 @@ describe('a pool that is validated again', () => {
     headerOverrides = { minimumGasPrice: 6n, gasLimit: 90_000n }
     pool.revalidate(HEAD, ledger)
     expect(pool.size).toEqual({ pending: 0, queued: 0 })
-    expect(refusalOf(() => pool.add(tx(0, 0, { gasPrice: 5n }), HEAD, ledger))).toMatch(/lower than block's/)
+    expect(refusalOf(() => pool.add(tx(0, 0, { gasPrice: 5n }), HEAD, ledger))).toBe(
+      "transaction's gas price lower than block's minimum",
+    )
     headerOverrides = { gasLimit: 50_000_000n }
     expect(pool.add(tx(1, 0, { gasLimit: 40_000_000n, gasPrice: 0n, value: 0n }), HEAD, ledger).status).toBe(
       'pending',

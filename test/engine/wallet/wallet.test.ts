@@ -10,6 +10,7 @@ import { createWallet, UNLOCK_MS, type Wallet } from '../../../src/engine/wallet
 import { silentLogger } from '../../../src/logger.ts'
 import { keyFilesIn } from '../../../src/store/key-files.ts'
 import { CHEAP } from '../../support/fake-engine.ts'
+import { saying } from '../../support/refusals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const random = createRandomness(undefined)
@@ -120,7 +121,7 @@ describe('a wallet', () => {
     expect(wallet.key(STORED)).toBeUndefined()
     expect(await wallet.open(LOCAL, 'moo')).toBeUndefined()
     await expect(wallet.open(STORED, '')).rejects.toThrow(
-      `Invalid passphrase: it does not open account ${STORED}`,
+      saying(`Invalid passphrase: it does not open account ${STORED}`),
     )
   })
 
@@ -128,7 +129,9 @@ describe('a wallet', () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     await wallet.importKey(keyOf(2), 'baa')
-    await expect(wallet.unlock(STORED, 'moo', 1)).rejects.toThrow(/passphrase/)
+    await expect(wallet.unlock(STORED, 'moo', 1)).rejects.toThrow(
+      saying(`Invalid passphrase: it does not open account ${STORED}`),
+    )
     expect(await wallet.unlock(STORED, 'baa', 1)).toBe(true)
     expect(wallet.list()).toEqual([LOCAL, STORED])
   })
@@ -221,7 +224,9 @@ describe('a wallet on disk', () => {
     await wallet.importKey(keyOf(2), 'baa')
     expect(readdirSync(folder).length).toBe(1)
     const again = await diskWallet(folder)
-    await expect(again.unlock(STORED, 'moo', 1)).rejects.toThrow(/passphrase/)
+    await expect(again.unlock(STORED, 'moo', 1)).rejects.toThrow(
+      saying(`Invalid passphrase: it does not open account ${STORED}`),
+    )
     expect(await again.unlock(STORED, 'baa', 1)).toBe(true)
   })
 
@@ -242,7 +247,9 @@ describe('a wallet on disk', () => {
     const file = join(folder, name)
     writeFileSync(file, readFileSync(file, 'utf8').replace(STORED.slice(2), LOCAL.slice(2)))
     const wallet = await diskWallet(folder)
-    await expect(wallet.unlock(LOCAL, 'moo', 1)).rejects.toThrow(/holds another key/)
+    await expect(wallet.unlock(LOCAL, 'moo', 1)).rejects.toThrow(
+      saying(`Invalid address: the key file of ${LOCAL} holds another key`),
+    )
   })
 
   it('does not list an account whose file could not be written', async () => {
