@@ -103,6 +103,13 @@ export class FunctionBody {
     return this.#parameters + this.#locals.length - 1
   }
 
+  /** Further locals, with numbers in a row; the first of them. */
+  locals(type: ValueType, count: number): number {
+    const first = this.#parameters + this.#locals.length
+    for (let i = 0; i < count; i++) this.#locals.push(type)
+    return first
+  }
+
   /** Instructions without operands. */
   op(...codes: number[]): void {
     this.#bytes.push(...codes)

@@ -30,12 +30,12 @@ export const KECCAK_BYTES = CONSTANTS_AT + 8 * ROUNDS
 const INVERTED: ReadonlySet<number> = new Set([1, 2, 8, 12, 17, 20])
 const isInverted = (lane: number) => INVERTED.has(lane)
 
-/** By lane, x + 5 y: how far it is rotated. */
-function rotations(): readonly number[] {
-  const offsets = new Array<number>(25).fill(0)
+/** By lane, x + 5 y: how far it is rotated; the first lane is not. */
+function rotations(): ReadonlyMap<number, number> {
+  const offsets = new Map<number, number>()
   let [x, y] = [1, 0]
   for (let t = 0; t < 24; t++) {
-    offsets[x + 5 * y] = (((t + 1) * (t + 2)) / 2) % 64
+    offsets.set(x + 5 * y, (((t + 1) * (t + 2)) / 2) % 64)
     ;[x, y] = [y, (2 * x + 3 * y) % 5]
   }
   return offsets
@@ -46,33 +46,33 @@ function roundConstants(): BigUint64Array {
   const constants = new BigUint64Array(ROUNDS)
   let register = 1
   for (let round = 0; round < ROUNDS; round++) {
+    let constant = 0n
     for (let j = 0; j < 7; j++) {
-      if ((register & 1) === 1)
-        constants[round] = (constants[round] as bigint) | (1n << ((1n << BigInt(j)) - 1n))
+      if ((register & 1) === 1) constant |= 1n << ((1n << BigInt(j)) - 1n)
       register = (register << 1) ^ (register >= 0x80 ? 0x171 : 0)
     }
+    constants[round] = constant
   }
   return constants
 }
 
-/** Writes rounds; the state is 25 locals before each and 25 others after it. */
+/** Writes rounds; the state is 25 locals before each and 25 others after it. Locals in a row are named by their first. */
 class RoundWriter {
   readonly #body: FunctionBody
   readonly #rotations = rotations()
-  readonly #parities: readonly number[]
-  readonly #effects: readonly number[]
-  readonly #row: readonly number[]
+  readonly #parities: number
+  readonly #effects: number
+  readonly #row: number
 
   constructor(body: FunctionBody) {
     this.#body = body
-    const five = () => [0, 1, 2, 3, 4].map(() => body.local(I64))
-    this.#parities = five()
-    this.#effects = five()
-    this.#row = five()
+    this.#parities = body.locals(I64, 5)
+    this.#effects = body.locals(I64, 5)
+    this.#row = body.locals(I64, 5)
   }
 
   /** `constant` is the offset of the round's constant from the address in the local `constants`. */
-  round(from: readonly number[], to: readonly number[], constants: number, constant: number): void {
+  round(from: number, to: number, constants: number, constant: number): void {
     this.#theta(from)
     for (let y = 0; y < 5; y++) {
       const inversions = [0, 1, 2, 3, 4].map((x) => this.#rotated(from, x, y))
@@ -83,46 +83,46 @@ class RoundWriter {
           this.#body.memory(OP.i64_load, constant)
           this.#body.op(OP.i64_xor)
         }
-        this.#body.set(to[x + 5 * y] as number)
+        this.#body.set(to + x + 5 * y)
       }
     }
   }
 
   /** Of each column: its parity, and what that of its neighbours does to it. */
-  #theta(from: readonly number[]): void {
+  #theta(from: number): void {
     const body = this.#body
     for (let x = 0; x < 5; x++) {
       for (let y = 0; y < 5; y++) {
-        body.get(from[x + 5 * y] as number)
+        body.get(from + x + 5 * y)
         if (y > 0) body.op(OP.i64_xor)
       }
-      body.set(this.#parities[x] as number)
+      body.set(this.#parities + x)
     }
     for (let x = 0; x < 5; x++) {
-      body.get(this.#parities[(x + 1) % 5] as number)
+      body.get(this.#parities + ((x + 1) % 5))
       body.i64(1n)
       body.op(OP.i64_rotl)
-      body.get(this.#parities[(x + 4) % 5] as number)
+      body.get(this.#parities + ((x + 4) % 5))
       body.op(OP.i64_xor)
-      body.set(this.#effects[x] as number)
+      body.set(this.#effects + x)
     }
   }
 
   /** Puts the lane that comes to x in row y there; is it inverted? */
-  #rotated(from: readonly number[], x: number, y: number): boolean {
+  #rotated(from: number, x: number, y: number): boolean {
     const body = this.#body
     // The lane (a, b) goes to (b, 2 a + 3 b), so that a = x + 3 y.
     const [a, b] = [(x + 3 * y) % 5, x]
     const lane = a + 5 * b
-    body.get(from[lane] as number)
-    body.get(this.#effects[a] as number)
+    body.get(from + lane)
+    body.get(this.#effects + a)
     body.op(OP.i64_xor)
-    const rotation = this.#rotations[lane] as number
+    const rotation = this.#rotations.get(lane) ?? 0
     if (rotation > 0) {
       body.i64(BigInt(rotation))
       body.op(OP.i64_rotl)
     }
-    body.set(this.#row[x] as number)
+    body.set(this.#row + x)
     const isOdd = (column: number) =>
       [0, 5, 10, 15, 20].filter((row) => isInverted(column + row)).length % 2 === 1
     return isInverted(lane) !== (isOdd((a + 1) % 5) !== isOdd((a + 4) % 5))
@@ -131,26 +131,26 @@ class RoundWriter {
   /** Pushes the lane (x, y): row[x] ^ (~row[x + 1] & row[x + 2]), inverted as the lane is kept. */
   #chi(x: number, y: number, inversions: readonly boolean[]): void {
     const body = this.#body
-    const [own, next, second] = [x, (x + 1) % 5, (x + 2) % 5] as [number, number, number]
+    const [own, next, second] = [x, (x + 1) % 5, (x + 2) % 5] as const
     const [isOwn, isNext, isSecond] = [inversions[own], inversions[next], inversions[second]]
     const isWanted = isInverted(x + 5 * y)
     const not = () => {
       body.i64(-1n)
       body.op(OP.i64_xor)
     }
-    body.get(this.#row[own] as number)
-    body.get(this.#row[next] as number)
+    body.get(this.#row + own)
+    body.get(this.#row + next)
     // Where one of them is inverted, ~b & c is an AND or an inverted OR; else either can be had for one inversion.
     let gives = isOwn
     if (isNext !== isSecond) {
-      body.get(this.#row[second] as number)
+      body.get(this.#row + second)
       body.op(isNext ? OP.i64_and : OP.i64_or)
       if (isSecond) gives = !gives
     } else {
       const asAnd = isOwn === isWanted
       const invertsNext = asAnd !== isNext
       if (invertsNext) not()
-      body.get(this.#row[second] as number)
+      body.get(this.#row + second)
       if (!invertsNext) not()
       body.op(asAnd ? OP.i64_and : OP.i64_or)
       gives = isWanted
@@ -167,12 +167,12 @@ function hashBody(): FunctionBody {
   const constants = body.local(I32)
   const isLast = body.local(I32)
   const at = body.local(I32)
-  const lanes = () => Array.from({ length: 25 }, () => body.local(I64))
-  const [state, next] = [lanes(), lanes()]
+  const state = body.locals(I64, 25)
+  const next = body.locals(I64, 25)
   const writer = new RoundWriter(body)
   for (const lane of INVERTED) {
     body.i64(-1n)
-    body.set(state[lane] as number)
+    body.set(state + lane)
   }
   body.loop()
   body.block()
@@ -182,8 +182,8 @@ function hashBody(): FunctionBody {
     body.op(OP.i32_xor, OP.i32_eqz)
     body.if()
     absorb(body, from, state, bytes / 8)
-    mix(body, state[bytes / 8] as number, 1n)
-    mix(body, state[RATE / 8 - 1] as number, HIGHEST_BIT)
+    mix(body, state + bytes / 8, 1n)
+    mix(body, state + RATE / 8 - 1, HIGHEST_BIT)
     body.i32(1)
     body.set(isLast)
     body.branch(1)
@@ -230,7 +230,7 @@ function hashBody(): FunctionBody {
   body.end()
   for (let i = 0; i < 4; i++) {
     body.get(to)
-    body.get(state[i] as number)
+    body.get(state + i)
     if (isInverted(i)) {
       body.i64(-1n)
       body.op(OP.i64_xor)
@@ -241,13 +241,13 @@ function hashBody(): FunctionBody {
 }
 
 /** Adds the first lanes of a block. */
-function absorb(body: FunctionBody, from: number, state: readonly number[], lanes: number): void {
+function absorb(body: FunctionBody, from: number, state: number, lanes: number): void {
   for (let i = 0; i < lanes; i++) {
-    body.get(state[i] as number)
+    body.get(state + i)
     body.get(from)
     body.memory(OP.i64_load, 8 * i)
     body.op(OP.i64_xor)
-    body.set(state[i] as number)
+    body.set(state + i)
   }
 }
 

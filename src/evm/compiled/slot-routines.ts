@@ -25,13 +25,13 @@ const LANES = [0, 8, 16, 24] as const
 export function findBody(mark: Mark): FunctionBody {
   const body = new FunctionBody(2)
   const slot = 1
-  const lanes = LANES.map(() => body.local(I64))
+  const lanes = body.locals(I64, LANES.length)
   const place = body.local(I32)
-  for (const [i, lane] of lanes.entries()) {
+  for (const [i, multiplier] of MULTIPLIERS.slice(0, LANES.length).entries()) {
     body.get(slot)
-    body.memory(OP.i64_load, LANES[i] as number)
-    body.tee(lane)
-    body.i64(MULTIPLIERS[i] as bigint)
+    body.memory(OP.i64_load, 8 * i)
+    body.tee(lanes + i)
+    body.i64(multiplier)
     body.op(OP.i64_mul)
     if (i > 0) body.op(OP.i64_add)
   }
@@ -56,17 +56,17 @@ export function findBody(mark: Mark): FunctionBody {
 }
 
 /** Returns the local `place` if the entry there is of the frame's contract and of the slot in `lanes`. */
-function returnIfOwn(body: FunctionBody, place: number, lanes: readonly number[], mark: () => void): void {
+function returnIfOwn(body: FunctionBody, place: number, lanes: number, mark: () => void): void {
   const base = 0
   body.get(place)
   body.memory(OP.i64_load, ENTRY_TAG_AT)
   body.get(base)
   body.memory(OP.i64_load, TAG_AT)
   body.op(OP.i64_xor)
-  for (const [i, lane] of lanes.entries()) {
+  for (const [i, at] of LANES.entries()) {
     body.get(place)
-    body.memory(OP.i64_load, ENTRY_SLOT_AT + (LANES[i] as number))
-    body.get(lane)
+    body.memory(OP.i64_load, ENTRY_SLOT_AT + at)
+    body.get(lanes + i)
     body.op(OP.i64_xor, OP.i64_or)
   }
   body.op(OP.i64_eqz)
@@ -119,8 +119,9 @@ class StoreRoutine {
   readonly #entry = this.#body.local(I32)
   readonly #cost = this.#body.local(I32)
   readonly #count = this.#body.local(I32)
-  readonly #oldLanes = LANES.map(() => this.#body.local(I64))
-  readonly #newLanes = LANES.map(() => this.#body.local(I64))
+  /** The first of the four locals of each word. */
+  readonly #oldLanes = this.#body.locals(I64, LANES.length)
+  readonly #newLanes = this.#body.locals(I64, LANES.length)
 
   constructor(find: number, store: number, mark: Mark) {
     this.#find = find
@@ -133,9 +134,9 @@ class StoreRoutine {
     this.#findEntry()
     this.#takeWords()
     this.#pay()
-    for (const [i, lane] of this.#oldLanes.entries()) {
-      body.get(lane)
-      body.get(this.#newLanes[i] as number)
+    for (const i of LANES.keys()) {
+      body.get(this.#oldLanes + i)
+      body.get(this.#newLanes + i)
       body.op(OP.i64_xor)
       if (i > 0) body.op(OP.i64_or)
     }
@@ -145,10 +146,10 @@ class StoreRoutine {
     body.i32(0)
     body.op(OP.return)
     body.end()
-    for (const [i, lane] of this.#newLanes.entries()) {
+    for (const [i, at] of LANES.entries()) {
       body.get(this.#entry)
-      body.get(lane)
-      body.memory(OP.i64_store, ENTRY_VALUE_AT + 8 * i)
+      body.get(this.#newLanes + i)
+      body.memory(OP.i64_store, ENTRY_VALUE_AT + at)
     }
     this.#noteWrite()
     body.i32(0)
@@ -176,13 +177,13 @@ class StoreRoutine {
 
   #takeWords(): void {
     const body = this.#body
-    for (const [i, lane] of this.#oldLanes.entries()) {
+    for (const [i, at] of LANES.entries()) {
       body.get(this.#entry)
-      body.memory(OP.i64_load, ENTRY_VALUE_AT + 8 * i)
-      body.set(lane)
+      body.memory(OP.i64_load, ENTRY_VALUE_AT + at)
+      body.set(this.#oldLanes + i)
       body.get(this.#operands)
-      body.memory(OP.i64_load, 8 * i)
-      body.set(this.#newLanes[i] as number)
+      body.memory(OP.i64_load, at)
+      body.set(this.#newLanes + i)
     }
   }
 
@@ -207,9 +208,9 @@ class StoreRoutine {
   }
 
   /** Pushes an i64 that is 0 where the word is. */
-  #pushUnion(lanes: readonly number[]): void {
-    for (const [i, lane] of lanes.entries()) {
-      this.#body.get(lane)
+  #pushUnion(lanes: number): void {
+    for (const i of LANES.keys()) {
+      this.#body.get(lanes + i)
       if (i > 0) this.#body.op(OP.i64_or)
     }
   }
