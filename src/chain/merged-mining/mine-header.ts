@@ -67,6 +67,7 @@ const LOCK_TIME = new Uint8Array(4)
 /** Everything before the block in which the tag begins never changes, so it is compressed once. */
 const CONSTANT_BYTES = Math.floor((BEFORE_HASH.length - TAG.length) / BLOCK_BYTES) * BLOCK_BYTES
 const CONSTANT_STATE = midstateOf(BEFORE_HASH, CONSTANT_BYTES)
+const INITIAL_BYTES = stateBytes(INITIAL_STATE)
 const TAIL_START = BEFORE_HASH.subarray(CONSTANT_BYTES)
 
 /** A time modulo 2^32: the header's field has 4 bytes. */
@@ -86,11 +87,15 @@ export class ProofSearch {
   readonly #targetTop: number
   readonly #parentHeader: Uint8Array
   /** SHA-256 after the first 64 bytes of the parent-chain header, and the padded rest with time and nonce. */
-  readonly #firstBlock: Midstate
-  readonly #lastBlock: Uint8Array
+  readonly #firstBlock: Uint8Array
+  readonly #lastBlock: Uint8Array<ArrayBuffer>
+  readonly #lastView: DataView
   /** The padded first hash, input of the second. */
   readonly #inner = padTail(0, new Uint8Array(32))
-  readonly #state = INITIAL_STATE.slice()
+  readonly #innerView = new DataView(this.#inner.buffer)
+  /** What is hashed so far; in the end the hash. */
+  readonly #hashed = new Uint8Array(32)
+  readonly #state: Midstate = new DataView(this.#hashed.buffer)
   #time: number
   #nonce: number
 
@@ -115,8 +120,9 @@ export class ProofSearch {
       bits: PARENT_BITS,
       nonce: this.#nonce,
     })
-    this.#firstBlock = midstateOf(this.#parentHeader, BLOCK_BYTES)
+    this.#firstBlock = stateBytes(midstateOf(this.#parentHeader, BLOCK_BYTES))
     this.#lastBlock = padTail(BLOCK_BYTES, this.#parentHeader.subarray(BLOCK_BYTES))
+    this.#lastView = new DataView(this.#lastBlock.buffer)
   }
 
   /** Tries up to `attempts` nonces; the proven header, or `undefined` when none of them met the target. */
@@ -128,22 +134,20 @@ export class ProofSearch {
     return undefined
   }
 
-  /** Double SHA-256 of the header with the current nonce, left in `#state`. */
+  /** Double SHA-256 of the header with the current nonce, left in `#hashed`. */
   #hash(): void {
-    const state = this.#state
     writeInteger(this.#lastBlock, PARENT_HEADER_OFFSET.nonce - BLOCK_BYTES, this.#nonce)
-    state.set(this.#firstBlock)
-    compress(state, this.#lastBlock, 0)
-    this.#inner.set(stateBytes(state))
-    state.set(INITIAL_STATE)
-    compress(state, this.#inner, 0)
+    this.#hashed.set(this.#firstBlock)
+    compress(this.#state, this.#lastView, 0)
+    this.#inner.set(this.#hashed)
+    this.#hashed.set(INITIAL_BYTES)
+    compress(this.#state, this.#innerView, 0)
   }
 
   #meetsTarget(): boolean {
-    const word = this.#state[7] as number
-    const top = ((word & 0xff) << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)
-    if (top >>> 0 !== this.#targetTop) return top >>> 0 < this.#targetTop
-    return hashValue(stateBytes(this.#state)) <= this.#target
+    const top = this.#state.getUint32(28, true)
+    if (top !== this.#targetTop) return top < this.#targetTop
+    return hashValue(this.#hashed) <= this.#target
   }
 
   #step(): void {

@@ -1,7 +1,7 @@
 /** SHA-256 stopped and resumed between 64-byte blocks (FIPS 180-4), which the usual libraries do not offer. */
 
-/** Eight 32-bit words: the state after whole blocks. Only `compress` changes it. */
-export type Midstate = Int32Array
+/** The state after whole blocks: eight 32-bit words, big-endian. Only `compress` changes it. */
+export type Midstate = DataView<ArrayBuffer>
 
 /** Number of bytes of a block. */
 export const BLOCK_BYTES = 64
@@ -37,35 +37,36 @@ function rootFraction(prime: number, degree: 2n | 3n): number {
 }
 
 const PRIMES = firstPrimes(ROUNDS)
-const K = Int32Array.from(PRIMES, (prime) => rootFraction(prime, 3n))
+/** These numbers as 32-bit words. */
+function wordsOf(numbers: readonly number[]): DataView<ArrayBuffer> {
+  const words = new DataView(new ArrayBuffer(4 * numbers.length))
+  for (const [i, number] of numbers.entries()) words.setInt32(4 * i, number)
+  return words
+}
+
+const K = wordsOf(PRIMES.map((prime) => rootFraction(prime, 3n)))
 
 /** The state before the first block. */
-export const INITIAL_STATE: Midstate = Int32Array.from(PRIMES.slice(0, 8), (prime) => rootFraction(prime, 2n))
+export const INITIAL_STATE: Midstate = wordsOf(PRIMES.slice(0, 8).map((prime) => rootFraction(prime, 2n)))
 
-const schedule = new Int32Array(ROUNDS)
+const schedule = new DataView(new ArrayBuffer(4 * ROUNDS))
 
 /** Updates `state` in place with the 64 bytes at `offset`. */
-export function compress(state: Midstate, bytes: Uint8Array, offset: number): void {
+export function compress(state: Midstate, bytes: DataView, offset: number): void {
   const w = schedule
-  for (let i = 0, at = offset; i < 16; i++, at += 4) {
-    w[i] =
-      ((bytes[at] as number) << 24) |
-      ((bytes[at + 1] as number) << 16) |
-      ((bytes[at + 2] as number) << 8) |
-      (bytes[at + 3] as number)
-  }
-  for (let i = 16; i < ROUNDS; i++) {
-    const x = w[i - 15] as number
-    const y = w[i - 2] as number
+  for (let at = 0; at < BLOCK_BYTES; at += 4) w.setInt32(at, bytes.getInt32(offset + at))
+  for (let at = BLOCK_BYTES; at < 4 * ROUNDS; at += 4) {
+    const x = w.getInt32(at - 60)
+    const y = w.getInt32(at - 8)
     const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3)
     const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10)
-    w[i] = ((w[i - 16] as number) + s0 + (w[i - 7] as number) + s1) | 0
+    w.setInt32(at, w.getInt32(at - 64) + s0 + w.getInt32(at - 28) + s1)
   }
-  let [a, b, c, d] = [state[0] as number, state[1] as number, state[2] as number, state[3] as number]
-  let [e, f, g, h] = [state[4] as number, state[5] as number, state[6] as number, state[7] as number]
-  for (let i = 0; i < ROUNDS; i++) {
+  let [a, b, c, d] = [state.getInt32(0), state.getInt32(4), state.getInt32(8), state.getInt32(12)]
+  let [e, f, g, h] = [state.getInt32(16), state.getInt32(20), state.getInt32(24), state.getInt32(28)]
+  for (let at = 0; at < 4 * ROUNDS; at += 4) {
     const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))
-    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (K[i] as number) + (w[i] as number)) | 0
+    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + K.getInt32(at) + w.getInt32(at)) | 0
     const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))
     const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0
     h = g
@@ -77,33 +78,34 @@ export function compress(state: Midstate, bytes: Uint8Array, offset: number): vo
     b = a
     a = (t1 + t2) | 0
   }
-  state[0] = (state[0] as number) + a
-  state[1] = (state[1] as number) + b
-  state[2] = (state[2] as number) + c
-  state[3] = (state[3] as number) + d
-  state[4] = (state[4] as number) + e
-  state[5] = (state[5] as number) + f
-  state[6] = (state[6] as number) + g
-  state[7] = (state[7] as number) + h
+  state.setInt32(0, state.getInt32(0) + a)
+  state.setInt32(4, state.getInt32(4) + b)
+  state.setInt32(8, state.getInt32(8) + c)
+  state.setInt32(12, state.getInt32(12) + d)
+  state.setInt32(16, state.getInt32(16) + e)
+  state.setInt32(20, state.getInt32(20) + f)
+  state.setInt32(24, state.getInt32(24) + g)
+  state.setInt32(28, state.getInt32(28) + h)
 }
 
 /** The state after the first `length` bytes, a multiple of 64. */
 export function midstateOf(bytes: Uint8Array, length: number): Midstate {
-  const state = INITIAL_STATE.slice()
-  for (let at = 0; at < length; at += BLOCK_BYTES) compress(state, bytes, at)
+  const state = stateFrom(stateBytes(INITIAL_STATE))
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  for (let at = 0; at < length; at += BLOCK_BYTES) compress(state, view, at)
   return state
 }
 
 /** The digest, 32 bytes, of a message whose first `before` bytes (a multiple of 64) led to `state` and whose rest is `tail`. */
 export function finishSha256(state: Midstate, before: number, tail: Uint8Array): Uint8Array {
-  const padded = padTail(before, tail)
-  const working = state.slice()
-  for (let at = 0; at < padded.length; at += BLOCK_BYTES) compress(working, padded, at)
+  const padded = new DataView(padTail(before, tail).buffer)
+  const working = stateFrom(stateBytes(state))
+  for (let at = 0; at < padded.byteLength; at += BLOCK_BYTES) compress(working, padded, at)
   return stateBytes(working)
 }
 
 /** The tail followed by the standard's padding: 80, zeros, the length of the whole message in bits; whole blocks. */
-export function padTail(before: number, tail: Uint8Array): Uint8Array {
+export function padTail(before: number, tail: Uint8Array): Uint8Array<ArrayBuffer> {
   const padded = new Uint8Array(Math.ceil((tail.length + 9) / BLOCK_BYTES) * BLOCK_BYTES)
   padded.set(tail)
   padded[tail.length] = 0x80
@@ -115,21 +117,12 @@ export function padTail(before: number, tail: Uint8Array): Uint8Array {
   return padded
 }
 
-/** Eight words as 32 bytes, big-endian: a digest, or a serialized state. */
+/** The 32 bytes of a state, not copied: a digest, or a serialized state. */
 export function stateBytes(state: Midstate): Uint8Array {
-  const out = new Uint8Array(32)
-  for (let i = 0; i < 8; i++) {
-    const word = state[i] as number
-    out[4 * i] = word >>> 24
-    out[4 * i + 1] = word >>> 16
-    out[4 * i + 2] = word >>> 8
-    out[4 * i + 3] = word
-  }
-  return out
+  return new Uint8Array(state.buffer)
 }
 
-/** The state that `stateBytes` wrote. */
+/** A state of its own from the bytes of one. */
 export function stateFrom(bytes: Uint8Array): Midstate {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, 32)
-  return Int32Array.from({ length: 8 }, (_, i) => view.getInt32(4 * i))
+  return new DataView(new Uint8Array(bytes).buffer)
 }
