@@ -49,12 +49,12 @@ export type GasByGroup = ReadonlyMap<GasGroup, bigint>
 
 /** Counts gas while a transaction runs. */
 export class GasTally {
-  readonly #byOpcode = new Float64Array(256)
+  readonly #byOpcode = new Map<number, number>()
   readonly #others = new Map<GasGroup, bigint>()
 
   /** Gas of one opcode, without the gas passed to a call. */
   opcode(opcode: number, gas: number): void {
-    this.#byOpcode[opcode] = (this.#byOpcode[opcode] as number) + gas
+    this.#byOpcode.set(opcode, (this.#byOpcode.get(opcode) ?? 0) + gas)
   }
 
   add(group: GasGroup, gas: bigint): void {
@@ -66,10 +66,10 @@ export class GasTally {
     const groups = new Map<GasGroup, bigint>(
       GAS_GROUPS.map((group) => [group, this.#others.get(group) ?? 0n]),
     )
-    this.#byOpcode.forEach((gas, opcode) => {
+    for (const [opcode, gas] of this.#byOpcode) {
       const group = groupOf(opcode)
       groups.set(group, (groups.get(group) ?? 0n) + BigInt(gas))
-    })
+    }
     let counted = 0n
     for (const gas of groups.values()) counted += gas
     groups.set('losses', total - counted)

@@ -1,7 +1,10 @@
 /** The opcodes that a transaction ran, kept in few bytes each. */
 import { NodeError } from '../errors.ts'
 
-/** Most steps that are kept; they take 14 bytes each. */
+/** Bytes of a step: opcode (at 0), depth (2), pc (4) and cost (8), which is -1 - cost of a failed one. */
+const STEP_BYTES = 16
+
+/** Most steps that are kept. */
 const MOST_STEPS = 4_194_304
 
 /** One opcode as it ran. Gas in gas, without the gas passed to a call. */
@@ -17,11 +20,7 @@ export interface Step {
 
 /** A list to write once and read by index. */
 export class StepList {
-  #opcodes = new Uint8Array(1024)
-  #depths = new Uint16Array(1024)
-  #pcs = new Uint32Array(1024)
-  /** Of a failed step less than 0: -1 - cost. */
-  #costs = new Float64Array(1024)
+  #steps = new DataView(new ArrayBuffer(1024 * STEP_BYTES))
   #length = 0
 
   get length(): number {
@@ -30,38 +29,34 @@ export class StepList {
 
   /** Throws `limit-exceeded` when the list is full. */
   push({ opcode, pc, depth, cost, failed }: Step): void {
-    const at = this.#length++
-    if (at === this.#opcodes.length) this.#grow()
-    this.#opcodes[at] = opcode
-    this.#depths[at] = depth
-    this.#pcs[at] = pc
-    this.#costs[at] = failed ? -1 - cost : cost
+    const at = this.#length++ * STEP_BYTES
+    if (at === this.#steps.byteLength) this.#grow()
+    this.#steps.setUint8(at, opcode)
+    this.#steps.setUint16(at + 2, depth)
+    this.#steps.setUint32(at + 4, pc)
+    this.#steps.setFloat64(at + 8, failed ? -1 - cost : cost)
   }
 
   at(index: number): Step | undefined {
     if (index >= this.#length) return undefined
-    const cost = this.#costs[index] as number
+    const at = index * STEP_BYTES
+    const cost = this.#steps.getFloat64(at + 8)
     return {
-      opcode: this.#opcodes[index] as number,
-      pc: this.#pcs[index] as number,
-      depth: this.#depths[index] as number,
+      opcode: this.#steps.getUint8(at),
+      pc: this.#steps.getUint32(at + 4),
+      depth: this.#steps.getUint16(at + 2),
       cost: cost < 0 ? -1 - cost : cost,
       failed: cost < 0,
     }
   }
 
   #grow(): void {
-    const size = this.#opcodes.length * 2
-    if (size > MOST_STEPS) {
+    const size = this.#steps.byteLength * 2
+    if (size > MOST_STEPS * STEP_BYTES) {
       throw new NodeError('limit-exceeded', `Transactions of more than ${MOST_STEPS} steps are not compared`)
     }
-    const larger = <T extends { set(from: T): void }>(from: T, to: T): T => {
-      to.set(from)
-      return to
-    }
-    this.#opcodes = larger(this.#opcodes, new Uint8Array(size))
-    this.#depths = larger(this.#depths, new Uint16Array(size))
-    this.#pcs = larger(this.#pcs, new Uint32Array(size))
-    this.#costs = larger(this.#costs, new Float64Array(size))
+    const larger = new Uint8Array(size)
+    larger.set(new Uint8Array(this.#steps.buffer))
+    this.#steps = new DataView(larger.buffer)
   }
 }

@@ -38,8 +38,14 @@ class TransientStorage {
   }
 }
 
-/** Numbers that a checkpoint consists of. */
-const MARKS = 5
+/** What to return to: the lengths of lists, the refund, and the mark of transient storage. */
+interface Checkpoint {
+  readonly logs: number
+  readonly destroyed: number
+  readonly creations: number
+  readonly refund: number
+  readonly transient: number
+}
 
 /** The effects of one top-level message: one checkpoint a frame, reverted when the frame does not succeed. */
 export class Journal {
@@ -52,10 +58,7 @@ export class Journal {
   readonly creations: Creation[] = []
   /** Accounts of the calls, creations and self-destructs below the top frame; those of reverted frames stay. */
   participants: Set<Hex> | undefined
-  /** Of each open checkpoint what to return to: logs, destroyed contracts, creations, refund, transient storage. */
-  readonly #marks: number[] = []
-  /** How many of these numbers are in use; the others are stale. */
-  #marked = 0
+  readonly #open: Checkpoint[] = []
   /** Codes of this message by hash: a state looks for them in several places. */
   readonly #codes = new Map<Hex, Uint8Array>()
   #lastInvolved: Hex | undefined
@@ -71,31 +74,29 @@ export class Journal {
 
   checkpoint(): void {
     this.state.checkpoint()
-    const marks = this.#marks
-    const at = this.#marked
-    marks[at] = this.logs.length
-    marks[at + 1] = this.destroyed.length
-    marks[at + 2] = this.creations.length
-    marks[at + 3] = this.refund
-    marks[at + 4] = this.transient.mark()
-    this.#marked = at + MARKS
+    this.#open.push({
+      logs: this.logs.length,
+      destroyed: this.destroyed.length,
+      creations: this.creations.length,
+      refund: this.refund,
+      transient: this.transient.mark(),
+    })
   }
 
   commit(): void {
     this.state.commit()
-    this.#marked -= MARKS
+    this.#open.pop()
   }
 
   revert(): void {
     this.state.revert()
-    const marks = this.#marks
-    const at = this.#marked - MARKS
-    this.#marked = at
-    this.logs.length = marks[at] as number
-    this.destroyed.length = marks[at + 1] as number
-    this.creations.length = marks[at + 2] as number
-    this.refund = marks[at + 3] as number
-    this.transient.revert(marks[at + 4] as number)
+    const checkpoint = this.#open.pop()
+    if (checkpoint === undefined) throw new RangeError('no checkpoint is open')
+    this.logs.length = checkpoint.logs
+    this.destroyed.length = checkpoint.destroyed
+    this.creations.length = checkpoint.creations
+    this.refund = checkpoint.refund
+    this.transient.revert(checkpoint.transient)
   }
 
   /** Counts two accounts as participants. */

@@ -8,14 +8,14 @@ export type Mark = (body: FunctionBody, path: string) => void
 
 /** How often each way was taken; those that are only written count 0. */
 export class PathCounter {
-  readonly #counts: number[] = []
+  readonly #ways: { readonly path: string; count: number }[] = []
   readonly #ids = new Map<string, number>()
 
   /** The number of a way. */
   idOf(path: string): number {
     let id = this.#ids.get(path)
     if (id === undefined) {
-      id = this.#counts.push(0) - 1
+      id = this.#ways.push({ path, count: 0 }) - 1
       this.#ids.set(path, id)
     }
     return id
@@ -23,12 +23,13 @@ export class PathCounter {
 
   /** The way of this number is taken. */
   take(id: number): void {
-    this.#counts[id] = (this.#counts[id] as number) + 1
+    const way = this.#ways[id]
+    if (way !== undefined) way.count++
   }
 
   /** How often each way was taken, by name. */
   counts(): ReadonlyMap<string, number> {
-    return new Map([...this.#ids].map(([path, id]) => [path, this.#counts[id] as number]))
+    return new Map(this.#ways.map(({ path, count }) => [path, count]))
   }
 }
 

@@ -48,15 +48,20 @@ function effectText({ gasLeft, pushed, memory, stored }: VmEffect): string {
   return `{"mem":${mem},"push":[${pushed.map(quantity).join(',')}],"store":${store},"used":${gasLeft}}`
 }
 
+/** A frame that is being written; the outermost stands for what holds the transaction's own. */
+interface OpenFrame {
+  readonly outer: OpenFrame | undefined
+  readonly path: string
+  /** Number of opcodes that it has started. */
+  started: number
+  /** Has the running opcode created a frame? */
+  made: boolean
+}
+
 /** Writes frames and opcodes; `text` once the transaction is over. Throws `limit-exceeded` beyond its budget. */
 class VmTraceText implements VmSink {
   readonly #text: TextBuffer
-  /** Number of opcodes started in each open frame. */
-  readonly #counts: number[] = []
-  /** Has the running opcode of each open frame created a frame? */
-  readonly #made: boolean[] = []
-  #path = ''
-  readonly #paths: string[] = []
+  #frame: OpenFrame = { outer: undefined, path: '', started: 0, made: false }
 
   constructor(budget: TraceBudget) {
     this.#text = new TextBuffer(budget)
@@ -67,38 +72,31 @@ class VmTraceText implements VmSink {
   }
 
   beginFrame(code: Uint8Array): void {
-    const depth = this.#counts.length
-    if (depth > 0) {
-      this.#made[depth - 1] = true
-      this.#paths.push(this.#path)
-      this.#path = `${this.#path}${(this.#counts[depth - 1] as number) - 1}-`
-    }
-    this.#counts.push(0)
-    this.#made.push(false)
-    this.#text.append(`${depth > 0 ? ',"sub":' : ''}{"code":"${toHex(code)}","ops":[`)
+    const outer = this.#frame
+    const isFirst = outer.outer === undefined
+    outer.made = true
+    const path = isFirst ? '' : `${outer.path}${outer.started - 1}-`
+    this.#frame = { outer, path, started: 0, made: false }
+    this.#text.append(`${isFirst ? '' : ',"sub":'}{"code":"${toHex(code)}","ops":[`)
   }
 
   endFrame(): void {
-    this.#counts.pop()
-    this.#made.pop()
-    this.#path = this.#paths.pop() ?? ''
+    this.#frame = this.#frame.outer ?? this.#frame
     this.#text.append(']}')
   }
 
   beginOperation({ pc, name, cost }: VmOperation): void {
-    const depth = this.#counts.length - 1
-    const number = this.#counts[depth] as number
-    this.#counts[depth] = number + 1
-    this.#made[depth] = false
+    const frame = this.#frame
+    const number = frame.started++
+    frame.made = false
     const op = NAMES[name] ?? name
     this.#text.append(
-      `${number > 0 ? ',' : ''}{"cost":${cost},"pc":${pc},"op":"${op}","idx":"${this.#path}${number}"`,
+      `${number > 0 ? ',' : ''}{"cost":${cost},"pc":${pc},"op":"${op}","idx":"${frame.path}${number}"`,
     )
   }
 
   endOperation(effect: VmEffect | undefined): number {
-    const made = this.#made[this.#counts.length - 1] === true
-    const text = `${made ? '' : ',"sub":null'},"ex":${effect === undefined ? 'null' : effectText(effect)}}`
+    const text = `${this.#frame.made ? '' : ',"sub":null'},"ex":${effect === undefined ? 'null' : effectText(effect)}}`
     this.#text.append(text)
     return text.length
   }
