@@ -1,5 +1,6 @@
 /** The files that the package brings along beside its code: its manifest and the genesis of each network. */
 import { readFileSync } from 'node:fs'
+import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
 
 /** Two folders up, from here as from the chunks of the bundle, which lie as deep. */
@@ -9,9 +10,11 @@ function readJson(name: string): unknown {
   return JSON.parse(readFileSync(new URL(name, PACKAGE), 'utf8'))
 }
 
+const manifest = z.object({ version: z.string() })
+
 /** The package's version, such as `1.2.3`. */
 export function packageVersion(): string {
-  return (readJson('package.json') as { version: string }).version
+  return manifest.parse(readJson('package.json')).version
 }
 
 /** The genesis file of a network, not yet checked. */

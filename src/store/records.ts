@@ -1,5 +1,6 @@
 /** What the tables keep, and its bytes. */
 import { crc32 } from 'node:zlib'
+import { z } from 'zod'
 import { ADDRESS_BYTES } from '../chain/account.ts'
 import type { Creation, TransactionInternals } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
@@ -220,7 +221,7 @@ export const internals: ValueCodec<readonly TransactionInternals[]> = {
 export const indexes: ValueCodec<readonly number[]> = {
   encode(values) {
     const bytes = new Uint8Array(values.length * INDEX_BYTES)
-    for (let i = 0; i < values.length; i++) writeInteger(bytes, i * INDEX_BYTES, values[i] as number)
+    for (const [i, value] of values.entries()) writeInteger(bytes, i * INDEX_BYTES, value)
     return bytes
   },
   decode: (bytes) => chunks(bytes, INDEX_BYTES).map(toNumber),
@@ -242,20 +243,30 @@ export const origin: ValueCodec<ContractOrigin> = {
   },
 }
 
+const hex = z.templateLiteral(['0x', z.string()])
+
 /** A snapshot that outlives a restart, as JSON: numbers of over 53 bits are hex. */
-export interface KeptSnapshot {
-  readonly head: Hex
-  readonly height: number
-  readonly postState: Hex
-  readonly name?: string | undefined
-  /** Unix seconds. */
-  readonly time: number
-  readonly pool: readonly Hex[]
-  readonly clock: { readonly offset: number; readonly exact?: number; readonly interval?: number }
-  readonly coinbase: Hex
-  readonly gasLimit?: Hex | undefined
-  readonly minimumGasPrice?: Hex | undefined
-}
+export const keptSnapshot = z
+  .object({
+    head: hex,
+    height: z.int(),
+    postState: hex,
+    name: z.string().optional(),
+    time: z.number().describe('Unix seconds'),
+    pool: z.array(hex).readonly(),
+    clock: z.object({
+      offset: z.number(),
+      exact: z.number().optional(),
+      interval: z.number().optional(),
+    }),
+    coinbase: hex,
+    gasLimit: hex.optional(),
+    minimumGasPrice: hex.optional(),
+  })
+  .readonly()
+
+/** What `keptSnapshot` reads. */
+export type KeptSnapshot = z.infer<typeof keptSnapshot>
 
 const CHECKSUM_BYTES = 4
 
@@ -290,13 +301,22 @@ export function checked<V>(codec: ValueCodec<V>): ValueCodec<V> {
   }
 }
 
-/** JSON, for what is small and seldom written. */
-export function jsonValue<T>(): ValueCodec<T> {
+/** Is the value of a schema, which transforms nothing? */
+function isOf<T>(schema: z.ZodType<T>, value: unknown): value is T {
+  return schema.safeParse(value).success
+}
+
+/** JSON of a schema, for what is small and seldom written. What is read has its members in the order of the text. */
+export function jsonValue<T>(schema: z.ZodType<T>): ValueCodec<T> {
   return {
     encode: (value) => new TextEncoder().encode(JSON.stringify(value)),
-    decode: (bytes) => JSON.parse(new TextDecoder().decode(bytes)),
+    decode(bytes) {
+      const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+      if (!isOf(schema, value)) throw new RangeError('this is JSON of another form')
+      return value
+    },
   }
 }
 
 /** The number of a checkpoint. */
-export const sequenceNumber = checked(jsonValue<number>())
+export const sequenceNumber = checked(jsonValue(z.int()))

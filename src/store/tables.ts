@@ -1,4 +1,5 @@
 /** All tables on one page: the disk format. A change here that an older node would misread raises `FORMAT`. */
+import { z } from 'zod'
 import type { TransactionInternals } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import type { Receipt } from '../chain/receipt.ts'
@@ -15,6 +16,7 @@ import {
   internals,
   jsonValue,
   type KeptSnapshot,
+  keptSnapshot,
   location,
   origin,
   type PoolEntry,
@@ -155,7 +157,7 @@ export function accountTables(reader: KeyValueReader): AccountTables {
 
 /** The kept snapshots over a database, by number. */
 export function snapshotTable(reader: KeyValueReader): Table<number, KeptSnapshot> {
-  return new Table(reader, PREFIX.keptSnapshots, heightKey, checked(jsonValue<KeptSnapshot>()))
+  return new Table(reader, PREFIX.keptSnapshots, heightKey, checked(jsonValue(keptSnapshot)))
 }
 
 /** How much of a cluster's log this database has. */
@@ -167,11 +169,13 @@ export interface LogPosition {
   readonly term: number
 }
 
+const position: z.ZodType<LogPosition> = z.object({ cluster: z.string(), sequence: z.int(), term: z.int() })
+
 /** Key of the position. */
 export const POSITION = 'position'
 
 function replicationTable(reader: KeyValueReader): Table<string, LogPosition> {
-  return new Table(reader, PREFIX.replication, nameKey, checked(jsonValue<LogPosition>()))
+  return new Table(reader, PREFIX.replication, nameKey, checked(jsonValue(position)))
 }
 
 /** The position over a database, and the write that changes it. */
@@ -191,11 +195,13 @@ export interface FlushedLog {
   readonly segment: number
 }
 
+const flushedLog: z.ZodType<FlushedLog> = z.object({ sequence: z.int(), segment: z.int() })
+
 /** Key of what is flushed, within its table and with the prefix. */
 export const FLUSHED = 'flushed'
 export const FLUSHED_KEY: Uint8Array = nameKey.encode(PREFIX.flushedLog, FLUSHED)
 /** Its bytes. */
-export const flushedValue = checked(jsonValue<FlushedLog>())
+export const flushedValue = checked(jsonValue(flushedLog))
 
 /** Who calls the node from elsewhere, by address. */
 export interface PeerTables {
@@ -208,12 +214,12 @@ export interface PeerTables {
 /** The tables of peer scoring over a database. */
 export function peerTables(reader: KeyValueReader): PeerTables {
   return {
-    bans: new Table(reader, PREFIX.bans, nameKey, checked(jsonValue<number>())),
+    bans: new Table(reader, PREFIX.bans, nameKey, checked(jsonValue(z.number()))),
     peerCounters: new Table(
       reader,
       PREFIX.peerCounters,
       nameKey,
-      checked(jsonValue<Readonly<Record<string, number>>>()),
+      checked(jsonValue(z.record(z.string(), z.number()))),
     ),
   }
 }
