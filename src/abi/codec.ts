@@ -13,8 +13,13 @@ export interface AbiCodec {
   parse(signatures: readonly string[]): AbiEntry[]
 }
 
+interface NamelessParameter {
+  readonly type: string
+  readonly components?: readonly NamelessParameter[]
+}
+
 /** The library reads tuples with names into objects, and refuses a name that comes twice. */
-function nameless({ type, components }: AbiParameter): object {
+function nameless({ type, components }: AbiParameter): NamelessParameter {
   return { type, ...(components.length > 0 && { components: components.map(nameless) }) }
 }
 
@@ -26,12 +31,11 @@ function createCodec(createContract: typeof CreateContract, parseAbi: typeof Par
   function decoderOf(parameters: readonly AbiParameter[]): Decode {
     const known = decoders.get(parameters)
     if (known !== undefined) return known
-    const method = { type: 'function', name: 'f', inputs: [], outputs: parameters.map(nameless) }
-    const { f } = createContract([method] as unknown as Parameters<typeof CreateContract>[0]) as Record<
-      string,
-      { decodeOutput: Decode }
-    >
-    const decode = (f as { decodeOutput: Decode }).decodeOutput
+    const outputs = parameters.map(nameless)
+    // The member marks an ABI whose types the library's own types do not know.
+    const method = { type: 'function', name: 'f', inputs: [], outputs, __parsedAbi: true } as const
+    const { f } = createContract([method])
+    const decode: Decode = (bytes) => f?.decodeOutput(bytes)
     decoders.set(parameters, decode)
     return decode
   }

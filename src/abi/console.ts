@@ -23,7 +23,7 @@ function makeForms(): Map<Hex, readonly AbiParameter[]> {
     const written = types.map((type) => type.replace(/^(u?int)256$/, '$1'))
     // A signature that is written out, as libraries do, is hashed as it is written, and so it was for years.
     for (const list of [types, written]) {
-      forms.set(signatureHash(`log(${list.join(',')})`).slice(0, 10) as Hex, inputs)
+      forms.set(`0x${signatureHash(`log(${list.join(',')})`).slice(2, 10)}`, inputs)
     }
   }
   for (const count of [0, 1, 2, 3, 4]) for (const types of combinations(count)) add(types)

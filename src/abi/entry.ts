@@ -114,5 +114,5 @@ export function topicOf(entry: Pick<AbiEntry, 'name' | 'inputs'>): Hex {
 
 /** The selector of a function or an error: the first 4 bytes of the hash of its signature. */
 export function selectorOf(entry: Pick<AbiEntry, 'name' | 'inputs'>): Hex {
-  return topicOf(entry).slice(0, 10) as Hex
+  return `0x${topicOf(entry).slice(2, 10)}`
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { fromBigInt, toBigInt, toNumber } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
-import { fromHex, type Hex, isHexDigits } from '../encoding/hex.ts'
+import { fromHex, type Hex, isHexDigits, lowerCaseHex } from '../encoding/hex.ts'
 import { encodeRlp } from '../encoding/rlp.ts'
 import { NodeError } from '../errors.ts'
 import { type Account, EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from './account.ts'
@@ -49,7 +49,7 @@ export const LOCAL_BALANCE = 10n ** 30n
 const hexText = z
   .string()
   .regex(/^0x([0-9a-fA-F]{2})*$/, 'must be 0x and an even number of hex digits')
-  .transform((text) => text.toLowerCase() as Hex)
+  .transform((text) => lowerCaseHex(text))
 const hexOf = (bytes: number) =>
   hexText.refine((text) => text.length === 2 + 2 * bytes, `must hold ${bytes} bytes`)
 const small = hexText.refine((text) => text.length <= 14, 'must hold at most 6 bytes')

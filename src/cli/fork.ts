@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { Hex } from '../encoding/hex.ts'
+import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 import { createAccounts } from '../engine/wallet/accounts.ts'
 import { NodeError } from '../errors.ts'
 import { resolveNodeOptions } from '../options/options.ts'
@@ -65,12 +65,12 @@ type Wanted =
 export function wantedOf(text: string): Wanted {
   const [, address, slot] = /^(0x[0-9a-f]{40})(?::(0x[0-9a-f]{1,64}|\d{1,78}))?$/i.exec(text) ?? []
   if (address !== undefined) {
-    const lower = address.toLowerCase() as Hex
+    const lower = lowerCaseHex(address)
     return slot === undefined
       ? { kind: 'account', address: lower }
       : { kind: 'cell', address: lower, slot: BigInt(slot) }
   }
-  if (/^0x[0-9a-f]{64}$/i.test(text)) return { kind: 'transaction', hash: text.toLowerCase() as Hex }
+  if (/^0x[0-9a-f]{64}$/i.test(text)) return { kind: 'transaction', hash: lowerCaseHex(text) }
   if (/^\d{1,15}$/.test(text)) return { kind: 'block', number: Number(text) }
   throw refused(`"${text}" is neither an address, address:slot, the hash of a transaction, nor a height.`)
 }

@@ -1,13 +1,13 @@
 /** Reads traces of a remote node (geth's `callTracer` and `prestateTracer`) into call frames and state diffs. */
 import { z } from 'zod'
 import { EMPTY } from '../encoding/bytes.ts'
-import { fromHex, type Hex } from '../encoding/hex.ts'
+import { fromHex, lowerCaseHex } from '../encoding/hex.ts'
 import type { CallFrame, FrameFailure, FrameKind } from '../evm/tracing/call-frame.ts'
 
 const HexText = z
   .string()
   .regex(/^0x[0-9a-fA-F]*$/)
-  .transform((text) => text.toLowerCase() as Hex)
+  .transform((text) => lowerCaseHex(text))
 const QuantityOfText = HexText.transform((text) => BigInt(text === '0x' ? 0 : text))
 const Bytes = HexText.transform((text) => fromHex(text.length % 2 === 0 ? text : `0x0${text.slice(2)}`))
 const KINDS = {

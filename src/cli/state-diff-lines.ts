@@ -1,6 +1,6 @@
 /** What a transaction changed of accounts and their storage, as lines. */
 import pc from 'picocolors'
-import type { Hex } from '../encoding/hex.ts'
+import { type Hex, isHex } from '../encoding/hex.ts'
 import type { AccountState, StateDiff } from './remote-trace.ts'
 import { coins } from './terminal-text.ts'
 
@@ -19,7 +19,7 @@ function change(name: string, before: string, after: string): string {
 /** The keys that either has. */
 function keysOf(before: Readonly<Record<Hex, unknown>>, after: Readonly<Record<Hex, unknown>>): Hex[] {
   // `Object.keys` takes the keys of a record for any text.
-  return Object.keys({ ...before, ...after }) as Hex[]
+  return Object.keys({ ...before, ...after }).filter(isHex)
 }
 
 function slots(pre: AccountState, post: AccountState): string[] {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { readArtifacts } from '../abi/artifact-files.ts'
 import { loadAbiCodec } from '../abi/codec.ts'
 import { type AbiRegistry, createAbiRegistry } from '../abi/registry.ts'
-import { fromHex, type Hex } from '../encoding/hex.ts'
+import { fromHex, type Hex, lowerCaseHex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
 import type { Node } from '../node/node.ts'
@@ -40,7 +40,7 @@ interface TraceOptions {
 
 /** Throws `invalid-options` unless the text is the hash of something. */
 export function checkHash(text: string): Hex {
-  if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase() as Hex
+  if (/^0x[0-9a-f]{64}$/i.test(text)) return lowerCaseHex(text)
   throw new NodeError(
     'invalid-options',
     `A transaction is named by its hash, 0x and 64 digits, not by "${text}".`,

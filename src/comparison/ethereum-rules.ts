@@ -182,7 +182,7 @@ function unsignedTransaction(transaction: Transaction, common: Common) {
   return tx
 }
 
-/** The fields of a block that `runTx` reads. */
+/** The fields of a block that `runTx` reads: the library's class checks a header by Ethereum's consensus rules. */
 function libraryBlock(env: BlockEnvironment, common: Common): NonNullable<RunTxOpts['block']> {
   const block = {
     header: {

@@ -26,7 +26,7 @@ export function sliceHex(bytes: Uint8Array, start: number, end: number): Hex {
     return `0x${Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString('hex')}`
   let at = 2
   for (let i = start; i < end; i++) {
-    const digits = DIGITS_OF[bytes[i] as number] as number
+    const digits = DIGITS_OF[bytes[i] ?? 0] ?? 0
     text[at++] = digits >> 8
     text[at++] = digits & 0xff
   }
@@ -60,8 +60,19 @@ export function fromHex(hex: string): Uint8Array {
 /** Writes the bytes of a short `0x` text (an even number of valid digits, already checked) at a place. */
 export function writeHex(into: Uint8Array, start: number, hex: string): void {
   for (let i = start, at = 2; at < hex.length; i++, at += 2) {
-    into[i] = ((DIGIT[hex.charCodeAt(at)] as number) << 4) | (DIGIT[hex.charCodeAt(at + 1)] as number)
+    into[i] = ((DIGIT[hex.charCodeAt(at)] ?? 0) << 4) | (DIGIT[hex.charCodeAt(at + 1)] ?? 0)
   }
+}
+
+/** Is the text `0x` text, by its prefix? */
+export function isHex(text: string): text is Hex {
+  return text.startsWith('0x')
+}
+
+/** Hex digits of any case, with `0x` in front or without, as `Hex`; the digits are already checked. */
+export function lowerCaseHex(text: string): Hex {
+  const lower = text.toLowerCase()
+  return isHex(lower) ? lower : `0x${lower}`
 }
 
 /** Is this text hex digits only (no prefix), of any case? The empty text is. */

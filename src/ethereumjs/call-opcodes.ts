@@ -105,7 +105,7 @@ async function staticCallWithValue(runState: RunState): Promise<void> {
   const { target, value, inputAt, inputLength, outputAt, outputLength } = operandsOf(runState, 7)
   runState.stack.popN(7)
   const gas = runState.messageGasLimit ?? 0n
-  runState.messageGasLimit = undefined as unknown as bigint
+  Object.assign(runState, { messageGasLimit: undefined })
   const { interpreter, memory } = runState
   const data = inputLength === 0n ? EMPTY : memory.read(Number(inputAt), Number(inputLength))
   const succeeded = await interpreter.callStatic(gas, libraryAddress(target), value, data)

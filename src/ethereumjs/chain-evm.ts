@@ -36,7 +36,7 @@ import { evmFailure, libraryError } from './failures.ts'
 /** A message of the library that calls. */
 export type CalledMessage = LibraryMessage & { to: Address }
 
-/** The methods of the library that are overridden, for those who override them again. */
+/** The methods of the library that are overridden, for those who override them again; it declares them as protected. */
 export const LIBRARY = EVM.prototype as unknown as {
   _loadCode(this: EVM, message: LibraryMessage): Promise<void>
   _generateAddress(this: EVM, message: LibraryMessage): Promise<Address>
@@ -114,11 +114,13 @@ export class ChainEvm extends EVM {
     const state = new LibraryState(run.session.journal)
     super({ ...options, stateManager: state })
     this.run = run
+    // The library's class has private members; what the EVM calls of it is there.
     this.journal = state as unknown as EVM['journal']
     // Every instance listens on the shared Common and none is ever removed; its fork never changes.
     this.common.events.removeAllListeners('hardforkChanged')
     const { env, gasPrice, origin } = run.session
     this._tx = { gasPrice, origin: libraryAddress(origin) }
+    // Opcodes read these members of the header, and the library makes blocks of its own chains only.
     this._block = { header: libraryHeader(env) } as unknown as NonNullable<typeof this._block>
     this.blockchain = blockHashes(env)
   }

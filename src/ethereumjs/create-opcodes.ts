@@ -30,7 +30,7 @@ function createGas(perWord: bigint, isLimited: boolean): GasFunction {
   }
 }
 
-/** What the library keeps of a frame's result while it runs. */
+/** What the library keeps of a frame's result while it runs, in a protected member. */
 function resultOf(runState: RunState): { readonly selfdestruct: ReadonlyMap<string, string> } {
   return (runState.interpreter as unknown as { _result: ReturnType<typeof resultOf> })._result
 }
@@ -40,7 +40,7 @@ async function createLogic(runState: RunState, takesSalt: boolean): Promise<void
   const { interpreter, memory, stack } = runState
   const [value = 0n, offset = 0n, length = 0n, salt = 0n] = stack.popN(takesSalt ? 4 : 3)
   const gas = runState.messageGasLimit ?? 0n
-  runState.messageGasLimit = undefined as unknown as bigint
+  Object.assign(runState, { messageGasLimit: undefined })
   const initcode = length === 0n ? EMPTY : memory.read(Number(offset), Number(length))
   stack.push(
     await interpreter.create(gas, value, initcode, takesSalt ? fromBigIntFixed(salt, 32) : undefined),

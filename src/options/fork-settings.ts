@@ -1,6 +1,6 @@
 /** Settings of a fork: which chain and block it stands on, how its upstream is asked, and where answers are kept. */
 import { z } from 'zod'
-import type { Hex } from '../encoding/hex.ts'
+import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { type Kind, LONGEST_INTERVAL, MAX_CHAIN_ID, same, text, whole, yesOrNo } from './kinds.ts'
 import { setting, type Values } from './setting.ts'
@@ -14,7 +14,7 @@ const TAGS = ['latest', 'earliest', 'safe', 'finalized']
 /** The block that a text names; `undefined` for a text that names none. */
 export function blockChoice(given: string): BlockChoice | undefined {
   if (TAGS.includes(given)) return { tag: given }
-  if (HASH.test(given)) return { hash: given.toLowerCase() as Hex }
+  if (HASH.test(given)) return { hash: lowerCaseHex(given) }
   if (!/^(-?\d{1,15}|0x[0-9a-f]{1,12})$/i.test(given)) return undefined
   return { number: Number(given) }
 }
@@ -51,7 +51,7 @@ const hash: Kind<Hex, string> = {
     z
       .string()
       .regex(HASH)
-      .transform((given) => given.toLowerCase() as Hex),
+      .transform((given) => lowerCaseHex(given)),
   expects: 'a hash of 32 bytes in hex, with 0x',
   fromText: same,
 }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { LATEST_TIMESTAMP } from '../chain/config.ts'
-import type { Hex } from '../encoding/hex.ts'
+import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 
 /** What of a schema checks a value: the declarations of the package name no type of zod, which is bundled. */
 export interface ValueSchema<Value, Input> {
@@ -70,7 +70,7 @@ export const address: Kind<Hex, string> = {
     z
       .string()
       .regex(/^0x[0-9a-f]{40}$/i)
-      .transform((value) => value.toLowerCase() as Hex),
+      .transform((value) => lowerCaseHex(value)),
   expects: 'an address of 20 bytes in hex, with 0x',
   fromText: same,
 }

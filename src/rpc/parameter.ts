@@ -66,20 +66,17 @@ function isAccepted<T>({ read }: Parameter<T>, value: unknown, rule: (decoded: T
   }
 }
 
-/** The same wire form, narrowed by `where` and decoded further. */
-export function refine<T, U = T>(
+/** The same wire form, narrowed by `where`; `what` is expected. */
+export function refine<T>(
   base: Parameter<T>,
-  { where, what, decode }: { where?(value: T): boolean; what?: string; decode?(value: T): U },
-): Parameter<U> {
+  { where, what }: { where(value: T): boolean; what: string },
+): Parameter<T> {
   return {
-    schema:
-      where === undefined
-        ? base.schema
-        : () => base.schema().refine((value) => isAccepted(base, value, (decoded) => where(decoded))),
+    schema: () => base.schema().refine((value) => isAccepted(base, value, (decoded) => where(decoded))),
     read(value, name) {
       const decoded = base.read(value, name)
-      if (where !== undefined && !where(decoded)) refuse(name, what ?? 'another value')
-      return decode === undefined ? (decoded as unknown as U) : decode(decoded)
+      if (!where(decoded)) refuse(name, what)
+      return decoded
     },
   }
 }

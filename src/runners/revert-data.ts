@@ -1,7 +1,7 @@
 /** Why a call failed, from whatever error a client threw. */
 import { panicMessage } from '../abi/panic.ts'
 import { decodedText } from '../abi/registry.ts'
-import { fromHex, type Hex } from '../encoding/hex.ts'
+import { fromHex, type Hex, lowerCaseHex } from '../encoding/hex.ts'
 import { revertReason } from '../evm/failure-message.ts'
 import type { Node } from '../node/node.ts'
 
@@ -13,7 +13,7 @@ const HEX = /^0x([0-9a-f]{2})*$/i
 function dataIn(error: unknown, depth = 0): Hex | undefined {
   if (typeof error !== 'object' || error === null || depth > MOST_CAUSES) return undefined
   const { data, cause, info, error: inner } = error as Record<string, unknown>
-  if (typeof data === 'string' && HEX.test(data)) return data.toLowerCase() as Hex
+  if (typeof data === 'string' && HEX.test(data)) return lowerCaseHex(data)
   for (const next of [data, cause, info, inner]) {
     const found = dataIn(next, depth + 1)
     if (found !== undefined) return found

@@ -1,6 +1,6 @@
 /** What the flags of `tandem anvil` set, and how their values are read. */
 
-import type { Hex } from '../../encoding/hex.ts'
+import { type Hex, lowerCaseHex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { NODE_SETTINGS, NodeOptions, ServeOptions } from '../../options/options.ts'
 import type { StateFiles } from '../state-files.ts'
@@ -77,7 +77,7 @@ export function coins(value: string, flag: string): bigint {
 }
 
 function address(value: string, flag: string): Hex {
-  if (/^0x[0-9a-f]{40}$/i.test(value)) return value.toLowerCase() as Hex
+  if (/^0x[0-9a-f]{40}$/i.test(value)) return lowerCaseHex(value)
   throw new NodeError(
     'invalid-options',
     `${flag} expects addresses of 20 bytes in hex, with 0x, not "${value}".`,

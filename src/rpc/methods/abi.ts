@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Artifact, readArtifact } from '../../abi/artifact.ts'
 import { loadAbiCodec } from '../../abi/codec.ts'
 import { type AbiEntry, type AbiParameter, signatureOf, topicOf } from '../../abi/entry.ts'
-import type { Hex } from '../../encoding/hex.ts'
+import { type Hex, lowerCaseHex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { anyOf, anyText, hex, schemaForm } from '../json-forms.ts'
 import { method } from '../method.ts'
@@ -21,7 +21,7 @@ const Contract: Parameter<{ readonly address: Hex } | { readonly name: string }>
     anyText({ least: 1, most: MAX_NAME, where: (value) => !value.startsWith('0x') }),
   ),
   description: 'ADDRESS, or the name of a contract',
-  decode: (value) => (value.startsWith('0x') ? { address: value.toLowerCase() as Hex } : { name: value }),
+  decode: (value) => (value.startsWith('0x') ? { address: lowerCaseHex(value) } : { name: value }),
   refusal: (value, name) =>
     typeof value === 'string' && value.length <= MAX_NAME && value.startsWith('0x')
       ? expected(name, 'an address of 20 bytes')
@@ -168,7 +168,7 @@ function toRpcEntry(entry: AbiEntry): z.infer<typeof EntryObject> {
     ...state,
     ...(kind === 'event' && { anonymous }),
     signature: signatureOf(entry),
-    selector: kind === 'event' ? topic : (topic.slice(0, 10) as Hex),
+    selector: kind === 'event' ? topic : `0x${topic.slice(2, 10)}`,
   }
 }
 

@@ -1,7 +1,7 @@
 /** Accounts and code for debuggers: accounts within a block, code by its hash, and accounts changed between blocks. */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
-import { type Hex, toHex } from '../../encoding/hex.ts'
+import { type Hex, lowerCaseHex, toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
 import { blockAt } from '../block-lookup.ts'
@@ -11,7 +11,7 @@ import { method } from '../method.ts'
 import { expected, optional, orNull, type Parameter, scalar } from '../parameter.ts'
 import { AccountInfoObject, toRpcAccountInfo } from '../wire/account.ts'
 import { Height, LookupBlock } from '../wire/block-reference.ts'
-import { Address, AddressText, BlockHash, DataText, Index, lowerCase } from '../wire/scalars.ts'
+import { Address, AddressText, BlockHash, DataText, Index } from '../wire/scalars.ts'
 import { toRpcSender } from '../wire/transaction.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
@@ -42,7 +42,7 @@ export const debug_accountInfoAt = method({
 const CodeHash: Parameter<Hex> = scalar({
   form: hex({ prefix: 'required', least: 64, most: 64 }),
   description: 'HASH: keccak-256 of the code',
-  decode: lowerCase,
+  decode: lowerCaseHex,
   refusal: (_, name) => expected(name, '32 bytes in hex'),
 })
 

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { encodeHeader } from '../../chain/header.ts'
 import { encodeReceipt } from '../../chain/receipt.ts'
 import { binaryTrieProof } from '../../encoding/binary-trie.ts'
-import { bigIntToHex, type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { bigIntToHex, type Hex, lowerCaseHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { BlockReference } from '../../engine/model.ts'
 import { stateAt } from '../block-lookup.ts'
@@ -20,7 +20,6 @@ import {
   BlockHash,
   DataText,
   HEX_DIGITS,
-  lowerCase,
   QuantityText,
   StoragePosition,
   TransactionHash,
@@ -36,7 +35,7 @@ const AnyHash: Parameter<Hex> = scalar({
   form: anyOf(HEX_DIGITS, DIGITS),
   description: 'HASH: 32 bytes in hex',
   decode(value): Hex {
-    const hash = lowerCase(String(value))
+    const hash = lowerCaseHex(String(value))
     return hash.length === 65 ? `0x0${hash.slice(2)}` : hash
   },
   refusal: (value, name) =>

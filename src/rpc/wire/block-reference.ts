@@ -3,7 +3,7 @@
  * docs/internals/rpc-reference.md#32-eip-1898): each method takes one of these.
  */
 import { z } from 'zod'
-import type { Hex } from '../../encoding/hex.ts'
+import { lowerCaseHex } from '../../encoding/hex.ts'
 import type { BlockReference } from '../../engine/model.ts'
 import { invalidParams } from '../../errors.ts'
 import { anyOf, DIGITS, hex, literals, text } from '../json-forms.ts'
@@ -63,7 +63,7 @@ function argumentOf(given: string): BlockArgument {
   if (tag !== undefined) return tag
   const label = `Block ${given}`
   return FULL_HASH.test(given)
-    ? { reference: { hash: given.toLowerCase() as Hex }, label, exact: false }
+    ? { reference: { hash: lowerCaseHex(given) }, label, exact: false }
     : { reference: { number: height(given) }, label, exact: false }
 }
 

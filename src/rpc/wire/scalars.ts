@@ -3,13 +3,13 @@
  * look like (docs/internals/rpc-reference.md#5-encodings).
  */
 import { z } from 'zod'
-import { fromHex, type Hex, isHexDigits } from '../../encoding/hex.ts'
+import { fromHex, type Hex, isHex, isHexDigits, lowerCaseHex } from '../../encoding/hex.ts'
 import { ANY_NUMBER, anyOf, DIGITS, hex, integer, literals, text } from '../json-forms.ts'
 import { expected, type Parameter, scalar } from '../parameter.ts'
 
 /** `id` names the schema in the description of the methods. */
 function hexText(pattern: RegExp, id: string, description: string): z.ZodType<Hex> {
-  return z.string().regex(pattern).meta({ id, description }) as unknown as z.ZodType<Hex>
+  return z.string().regex(pattern).refine(isHex).meta({ id, description })
 }
 
 /** Result: `0x` and minimal lower-case digits. */
@@ -32,16 +32,11 @@ export const MAX_NUMBER_TEXT = 66
 
 const digitsOf = (value: string): string => (value.startsWith('0x') ? value.slice(2) : value)
 
-/** Hex digits with or without `0x` as `0x` text. */
-export function lowerCase(value: string): Hex {
-  return (value.startsWith('0x') ? value.toLowerCase() : `0x${value.toLowerCase()}`) as Hex
-}
-
 /** 40 digits in any case, `0x` optional; checksums are not verified. */
 export const Address: Parameter<Hex> = scalar({
   form: hex({ prefix: 'optional', least: 40, most: 40 }),
   description: 'ADDRESS: 20 bytes in hex',
-  decode: lowerCase,
+  decode: lowerCaseHex,
   refusal: (value) =>
     typeof value !== 'string' || value.length < 40 || value.length > 42
       ? 'Invalid address: null, empty or invalid hex value.'
@@ -52,7 +47,8 @@ function hashParameter(what: string): Parameter<Hex> {
   return scalar({
     form: hex({ prefix: 'optional', least: 63, most: 64, bareLeast: 64 }),
     description: 'HASH: 32 bytes in hex',
-    decode: (value): Hex => (value.length === 65 ? `0x0${value.slice(2).toLowerCase()}` : lowerCase(value)),
+    decode: (value): Hex =>
+      value.length === 65 ? `0x0${value.slice(2).toLowerCase()}` : lowerCaseHex(value),
     refusal(value, name) {
       if (value === null) return `${name} is null`
       return typeof value !== 'string' ||

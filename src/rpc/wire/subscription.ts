@@ -1,6 +1,6 @@
 /** What subscribers ask for (docs/internals/rpc-reference.md#78-subscriptions). */
 import { z } from 'zod'
-import { type Hex, toQuantity } from '../../encoding/hex.ts'
+import { type Hex, isHex, toQuantity } from '../../encoding/hex.ts'
 import type { ChainUpdate, TransactionNotes } from '../../engine/model.ts'
 import { NodeError } from '../../errors.ts'
 import { anyOf, integer, literals, text } from '../json-forms.ts'
@@ -54,7 +54,8 @@ export function toRpcConsole(
 export const SubscriptionIdText = z
   .string()
   .regex(/^0x[0-9a-f]{32}$/)
-  .describe('id of a subscription: 0x and 32 hex digits') as unknown as z.ZodType<Hex>
+  .refine(isHex)
+  .describe('id of a subscription: 0x and 32 hex digits')
 
 /** The name of a kind; any other is refused with the reference node's message. */
 export const SubscriptionName: Parameter<SubscriptionKind> = scalar({

@@ -1,5 +1,5 @@
 /** Calls that the upstream runs: their outputs, and what they touch. */
-import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { type Hex, lowerCaseHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { RpcCall, RpcFailure } from '../../upstream/replies.ts'
 import { type Asker, isUnserved, keyOf } from './asker.ts'
@@ -44,9 +44,9 @@ function callObject({ from, to, gas, gasPrice, value, data }: RemoteCall, withPr
 
 /** The payload of a revert in an error: at its data, or below it as Hardhat and Parity have it. */
 function revertData(data: unknown): Hex | undefined {
-  const text = typeof data === 'object' && data !== null ? (data as { readonly data?: unknown }).data : data
+  const text = typeof data === 'object' && data !== null && 'data' in data ? data.data : data
   const [found] = typeof text === 'string' ? (/0x([0-9a-f]{2})*$/i.exec(text) ?? []) : []
-  return found?.toLowerCase() as Hex | undefined
+  return found === undefined ? undefined : lowerCaseHex(found)
 }
 
 /** A call's error: a revert is the call's own outcome, anything else is the upstream's. */
@@ -89,7 +89,7 @@ function fromAccessList(result: unknown, origin: string): StateItem[] {
 function fromPrestate(result: unknown, origin: string): StateItem[] {
   const accounts = readAnswer(WirePrestate, result, 'debug_traceCall', origin)
   return Object.entries(accounts).flatMap(([key, { storage }]) => {
-    const address = key.toLowerCase() as Hex
+    const address = lowerCaseHex(key)
     const slots = Object.keys(storage ?? {})
     return [
       { kind: 'account' as const, address },

@@ -1,6 +1,6 @@
 /** Schemas of an upstream's answers. Members that are not needed may be anything; needed ones have no default that is a guess. */
 import { z } from 'zod'
-import { fromHex, type Hex } from '../../encoding/hex.ts'
+import { fromHex, lowerCaseHex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 
 /** QUANTITY, with leading zeros too: some nodes send `0x01`. `0x` is refused. */
@@ -20,7 +20,7 @@ function hexOf(digits: number) {
   return z
     .string()
     .regex(new RegExp(`^0x[0-9a-f]{${digits}}$`, 'i'))
-    .transform((text) => text.toLowerCase() as Hex)
+    .transform((text) => lowerCaseHex(text))
 }
 
 export const Hash = hexOf(64)

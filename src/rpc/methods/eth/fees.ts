@@ -7,7 +7,7 @@ import { toQuantity } from '../../../encoding/hex.ts'
 import { requireKnown } from '../../block-lookup.ts'
 import { schemaForm } from '../../json-forms.ts'
 import { method } from '../../method.ts'
-import { expected, optional, orNull, type Parameter, refine, scalar } from '../../parameter.ts'
+import { expected, mapped, optional, orNull, type Parameter, refine, scalar } from '../../parameter.ts'
 import { LookupBlock } from '../../wire/block-reference.ts'
 import { Quantity, QuantityText } from '../../wire/scalars.ts'
 
@@ -16,11 +16,13 @@ const MAX_BLOCKS = 1024n
 const MAX_PERCENTILES = 100
 
 /** The number of blocks; a larger number is cut to the maximum. */
-const BlockCount: Parameter<number> = refine(Quantity, {
-  where: (count) => count > 0n,
-  what: `a number of blocks from 1 to ${MAX_BLOCKS}`,
-  decode: (count) => Number(count > MAX_BLOCKS ? MAX_BLOCKS : count),
-})
+const BlockCount: Parameter<number> = mapped(
+  refine(Quantity, {
+    where: (count) => count > 0n,
+    what: `a number of blocks from 1 to ${MAX_BLOCKS}`,
+  }),
+  (count) => Number(count > MAX_BLOCKS ? MAX_BLOCKS : count),
+)
 
 function isAscending(percentages: readonly unknown[]): boolean {
   return percentages.every((one, i) => i === 0 || Number(one) >= Number(percentages[i - 1]))

@@ -1,6 +1,6 @@
 /** Filters for polling: on logs, blocks and pending transactions (docs/internals/rpc-reference.md#77-filters-and-logs). */
 import { z } from 'zod'
-import type { Hex } from '../../../encoding/hex.ts'
+import { type Hex, lowerCaseHex } from '../../../encoding/hex.ts'
 import { timeLeft } from '../../deadlines.ts'
 import type { Entries } from '../../feeds/filters.ts'
 import { anyOf, DIGITS } from '../../json-forms.ts'
@@ -10,7 +10,7 @@ import type { WrittenJson } from '../../raw-json.ts'
 import { LogObject, type RpcLog, toRpcLogs } from '../../wire/log.ts'
 import { FilterObject } from '../../wire/log-filter.ts'
 import type { LogTexts } from '../../wire/log-texts.ts'
-import { HashText, HEX_DIGITS, lowerCase, textOf } from '../../wire/scalars.ts'
+import { HashText, HEX_DIGITS, textOf } from '../../wire/scalars.ts'
 
 const EntriesArray = z.lazy(() => z.union([z.array(HashText), z.array(LogObject)]))
 
@@ -32,7 +32,7 @@ const FilterIdText = z
 const FilterId: Parameter<string> = scalar({
   form: anyOf(HEX_DIGITS, DIGITS),
   description: 'id of a filter',
-  decode: (value) => lowerCase(String(value)),
+  decode: (value) => lowerCaseHex(String(value)),
   refusal: (value, name) =>
     textOf(value) === undefined
       ? expected(name, 'the id of a filter')

@@ -1,7 +1,7 @@
 /** Parameters of `trace_*` and `debug_*` (docs/internals/rpc-reference.md#710-trace). */
 import { z } from 'zod'
 import type { Hex } from '../../../encoding/hex.ts'
-import { isHexDigits } from '../../../encoding/hex.ts'
+import { isHexDigits, lowerCaseHex } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
 import { anyOf, DIGITS, hex, integer, text } from '../../json-forms.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from '../../parameter.ts'
 import { type BlockArgument, LookupBlock } from '../block-reference.ts'
 import { MOST_ITEMS } from '../log-filter.ts'
-import { BlockHash, lowerCase } from '../scalars.ts'
+import { BlockHash } from '../scalars.ts'
 
 /** A text of at most this length is a tag or a height, a longer one a hash. */
 const LONGEST_NUMBER = 19
@@ -68,7 +68,7 @@ function looseHash(least: number): Parameter<Hex | undefined> {
     form: anyOf(hex({ prefix: 'optional', least }), DIGITS),
     description: 'HASH: 32 bytes in hex',
     decode(value): Hex | undefined {
-      const digits = lowerCase(String(value)).slice(2)
+      const digits = lowerCaseHex(String(value)).slice(2)
       return digits.length === 63 || digits.length === 64 ? `0x${digits.padStart(64, '0')}` : undefined
     },
     refusal(value, name) {
@@ -89,7 +89,7 @@ export const NonEmptyHash = looseHash(1)
 export const ExactAddress: Parameter<Hex> = scalar({
   form: hex({ prefix: 'optional', least: 40, most: 40 }),
   description: 'ADDRESS: 20 bytes in hex',
-  decode: lowerCase,
+  decode: lowerCaseHex,
   refusal(value, name) {
     if (typeof value !== 'string' && typeof value !== 'number') return expected(name, 'an address as text')
     const digits = String(value).replace(/^0x/, '')

@@ -36,9 +36,9 @@ export const StateDiff = z.lazy(() =>
 type Change = '=' | { '+': Hex } | { '-': Hex } | { '*': { from: Hex; to: Hex } }
 
 function change(before: Hex | undefined, after: Hex | undefined): Change {
-  if (before === after) return '='
-  if (before === undefined) return { '+': after as Hex }
-  return after === undefined ? { '-': before } : { '*': { from: before, to: after } }
+  if (before === undefined) return after === undefined ? '=' : { '+': after }
+  if (after === undefined) return { '-': before }
+  return before === after ? '=' : { '*': { from: before, to: after } }
 }
 
 type Texts = Record<'balance' | 'code' | 'nonce', Hex | undefined>

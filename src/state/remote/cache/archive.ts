@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { concat } from '../../../encoding/bytes.ts'
-import type { Hex } from '../../../encoding/hex.ts'
+import { type Hex, isHex } from '../../../encoding/hex.ts'
 import { messageOf, NodeError } from '../../../errors.ts'
 import { replaceFile } from '../../../store/atomic-file.ts'
 import { newFileName, readCached } from './block-cache.ts'
@@ -19,7 +19,10 @@ const OLD_MAGIC = 'tandem fork archive 1\n'
 const Entry = z.strictObject({
   chainId: z.int().min(1),
   number: z.int().min(0),
-  hash: z.string().regex(/^0x[0-9a-f]{64}$/),
+  hash: z
+    .string()
+    .regex(/^0x[0-9a-f]{64}$/)
+    .refine(isHex),
   scope: z.string().regex(/^[0-9a-f]{32}$/),
   bytes: z.int().min(0),
 })
@@ -98,7 +101,7 @@ function blocksIn(path: string, bytes: Buffer): ArchivedBlock[] {
     const { chainId, number, hash, scope, bytes: length } = entry.data
     const content = bytes.subarray(end + 1, end + 1 + length)
     if (content.length !== length) throw refused(path, 'it is cut off')
-    found.push({ chainId, number, hash: hash as Hex, scope, content })
+    found.push({ chainId, number, hash, scope, content })
     at = end + 1 + length
   }
   return found

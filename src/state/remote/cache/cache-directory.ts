@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Hex } from '../../../encoding/hex.ts'
+import { lowerCaseHex } from '../../../encoding/hex.ts'
 import { diskFiles } from '../../../store/files.ts'
 import type { RemoteBlockId } from '../model.ts'
 
@@ -91,7 +91,7 @@ export async function listCache(root: string, chainId?: number): Promise<CachedB
       const path = join(root, chain, name)
       try {
         const usedAt = (await stat(path)).mtimeMs
-        const block = { number: Number(number), hash: hash as Hex }
+        const block = { number: Number(number), hash: lowerCaseHex(hash) }
         found.push({ chainId: Number(chain), block, scope, path, bytes: await sizeOf(path), usedAt })
       } catch (error) {
         if (!isMissing(error)) throw error
