@@ -13,8 +13,9 @@ export const ZERO_BLOOM = new Uint8Array(BYTES)
 
 /** The three bits of an item, each 0 to 2047, counted from the end of the bloom. */
 function bitsOf(item: Uint8Array): readonly [number, number, number] {
-  const hash = keccak256(item)
-  const bit = (at: number) => (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 0x7ff
+  const { buffer, byteOffset } = keccak256(item)
+  const hash = new DataView(buffer, byteOffset)
+  const bit = (at: number) => hash.getUint16(at) & 0x7ff
   return [bit(0), bit(2), bit(4)]
 }
 
@@ -40,7 +41,7 @@ export function bloomBits(item: Hex): readonly [number, number, number] {
 function setBits(bloom: Uint8Array, bits: readonly [number, number, number]): void {
   for (const bit of bits) {
     const at = BYTES - 1 - (bit >> 3)
-    bloom[at] = (bloom[at] as number) | (1 << (bit & 7))
+    bloom[at] = (bloom[at] ?? 0) | (1 << (bit & 7))
   }
 }
 
@@ -63,7 +64,7 @@ export function mergeBlooms(blooms: readonly Uint8Array[]): Uint8Array {
   if (rest.length === 0) return first
   const merged = first.slice()
   for (const bloom of rest) {
-    for (let i = 0; i < BYTES; i++) merged[i] = (merged[i] as number) | (bloom[i] as number)
+    for (let i = 0; i < BYTES; i++) merged[i] = (merged[i] ?? 0) | (bloom[i] ?? 0)
   }
   return merged
 }

@@ -1,7 +1,7 @@
 /** Operations on secp256k1: by native code, and by `@noble/curves`. */
 import { createRequire } from 'node:module'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { concat } from '../encoding/bytes.ts'
+import { concat, toNumber } from '../encoding/bytes.ts'
 import { HASH_BYTES } from '../encoding/hash.ts'
 
 /** What either implementation offers, on bytes. */
@@ -25,7 +25,7 @@ export const nobleCurve: Curve = {
       .subarray(1),
   sign(hash, key) {
     const signed = secp256k1.sign(hash, key, { prehash: false, lowS: true, format: 'recovered' })
-    return { compact: signed.subarray(1), parity: signed[0] as number }
+    return { compact: signed.subarray(1), parity: toNumber(signed.subarray(0, 1)) }
   },
   publicKey: (key) => secp256k1.getPublicKey(key, false).subarray(1),
 }

@@ -96,9 +96,8 @@ function edgesBytes(edges: readonly number[]): Uint8Array {
 
 function edgesOf(bytes: Uint8Array): number[] {
   if (bytes.length % 2 !== 0) throw new RangeError('sublist edges take two bytes each')
-  const edges: number[] = []
-  for (let i = 0; i < bytes.length; i += 2) edges.push((bytes[i] as number) | ((bytes[i + 1] as number) << 8))
-  return edges
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  return Array.from({ length: bytes.length / 2 }, (_, i) => view.getUint16(2 * i, true))
 }
 
 /**

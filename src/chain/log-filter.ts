@@ -44,7 +44,7 @@ export function prepare(addresses: readonly Hex[], topics: TopicFilter): void {
 
 function mightHoldAny(bloom: Uint8Array, items: readonly Hex[]): boolean {
   if (items.length === 0) return true
-  return probesFor(items).some((item) => item.every(({ at, mask }) => ((bloom[at] as number) & mask) !== 0))
+  return probesFor(items).some((item) => item.every(({ at, mask }) => ((bloom[at] ?? 0) & mask) !== 0))
 }
 
 function probesFor(items: readonly Hex[]): readonly (readonly Probe[])[] {

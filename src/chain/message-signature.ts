@@ -1,5 +1,5 @@
 /** Signatures over messages: the hash (EIP-191), the 65 bytes r ‖ s ‖ v, and their signer. */
-import { concat, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
+import { concat, fromBigIntFixed, toBigInt, toNumber } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { recoverAddress, sign } from './signature.ts'
@@ -23,7 +23,7 @@ export function signHash(hash: Uint8Array, key: Uint8Array): Uint8Array {
 /** The signer of a hash; v may also be 0 or 1, as some wallets give it. `undefined` for an invalid signature. */
 export function recoverSigner(hash: Uint8Array, signature: Uint8Array): Hex | undefined {
   if (signature.length !== SIGNATURE_LENGTH) return undefined
-  const v = signature[SIGNATURE_LENGTH - 1] as number
+  const v = toNumber(signature.subarray(SIGNATURE_LENGTH - 1))
   const parity = v >= 27 ? v - 27 : v
   if (parity !== 0 && parity !== 1) return undefined
   return recoverAddress(

@@ -1,13 +1,12 @@
 /** Raw blocks in a stream of bytes: RLP lists one after another, or lines of hex or JSON. One block is in memory at a time. */
-import { fromHex, type Hex, isHexDigits } from '../encoding/hex.ts'
-import { itemEnd } from '../encoding/rlp-frame.ts'
+import { fromHex, isHexDigits, lowerCaseHex } from '../encoding/hex.ts'
+import { beginsList, itemEnd } from '../encoding/rlp-frame.ts'
 import { NodeError } from '../errors.ts'
 
 /** A longer item is no block. */
 const MAX_BLOCK_BYTES = 64 << 20
 /** Bytes of the longest prefix of an RLP list. */
 const PREFIX_BYTES = 9
-const FIRST_LIST = 0xc0
 const NEWLINE = 0x0a
 
 /** A raw block and where it was found, for error messages. */
@@ -79,7 +78,7 @@ export async function* readRawBlocks(stream: AsyncIterable<Uint8Array>): AsyncGe
   const input = new Buffered(stream)
   try {
     if (!(await input.fill(1))) return
-    if ((input.bytes[0] as number) >= FIRST_LIST) yield* readRlp(input)
+    if (beginsList(input.bytes)) yield* readRlp(input)
     else yield* readLines(input)
   } finally {
     await input.close()
@@ -90,7 +89,7 @@ async function* readRlp(input: Buffered): AsyncGenerator<RawBlock> {
   while (await input.fill(1)) {
     const place = `at byte ${input.offset}`
     await input.fill(PREFIX_BYTES)
-    if ((input.bytes[0] as number) < FIRST_LIST) throw malformed(`There is no RLP list ${place}.`)
+    if (!beginsList(input.bytes)) throw malformed(`There is no RLP list ${place}.`)
     const length = itemEnd(input.bytes, 0)
     if (length > MAX_BLOCK_BYTES) throw malformed(`The RLP list ${place} is longer than any block.`)
     if (!(await input.fill(length))) throw malformed(`The block ${place} is cut off at the end of the input.`)
@@ -129,7 +128,7 @@ function blockOf(line: string, place: string): Uint8Array {
   ) {
     throw malformed(`There is no raw block ${place}: expected a hex string, or an object with one as "raw".`)
   }
-  return fromHex(raw.toLowerCase() as Hex)
+  return fromHex(lowerCaseHex(raw))
 }
 
 function rawIn(line: string): unknown {

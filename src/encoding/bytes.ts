@@ -48,14 +48,17 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
 
 /** Do both hold the same bytes? */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && compare(a, b) === 0
+  const { length } = a
+  if (length !== b.length) return false
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return false
+  return true
 }
 
 /** Unsigned lexicographic order: negative when `a` sorts first. */
 export function compare(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length)
   for (let i = 0; i < shared; i++) {
-    const difference = (a[i] as number) - (b[i] as number)
+    const difference = (a[i] ?? 0) - (b[i] ?? 0)
     if (difference !== 0) return difference
   }
   return a.length - b.length
@@ -101,8 +104,18 @@ export function toBigInt(bytes: Uint8Array): bigint {
 export function toNumber(bytes: Uint8Array): number {
   if (bytes.length > 6) throw new RangeError(`${bytes.length} bytes exceed a safe integer`)
   let value = 0
-  for (let i = 0; i < bytes.length; i++) value = value * 256 + (bytes[i] as number)
+  for (let i = 0; i < bytes.length; i++) value = value * 256 + (bytes[i] ?? 0)
   return value
+}
+
+/** Four bytes, the highest first, as a number of 32 bits with a sign. */
+export function wordAt(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] ?? 0) << 24) |
+    ((bytes[at + 1] ?? 0) << 16) |
+    ((bytes[at + 2] ?? 0) << 8) |
+    (bytes[at + 3] ?? 0)
+  )
 }
 
 /** Unsigned minimal big-endian bytes; 0 is the empty string. Throws a RangeError below zero. */
@@ -147,8 +160,9 @@ export function fromBigIntFixed(value: bigint, length: number): Uint8Array {
 /** Minimal two's complement of a non-negative integer: a leading 00 keeps the sign bit clear, and 0 is one 00 byte. */
 export function fromBigIntSigned(value: bigint): Uint8Array {
   const bytes = fromBigInt(value)
-  if (bytes.length === 0) return oneByte(0)
-  return (bytes[0] as number) >= 0x80 ? concat(oneByte(0), bytes) : bytes
+  const first = bytes[0]
+  if (first === undefined) return oneByte(0)
+  return first >= 0x80 ? concat(oneByte(0), bytes) : bytes
 }
 
 /** Byte strings up to this many bytes are counted one by one. */
@@ -174,7 +188,7 @@ export function countZeros(bytes: Uint8Array): number {
     const end = Math.min(from + WORDS_AT_ONCE, words.length)
     let sums = 0
     for (let i = from; i < end; i++) {
-      const word = words[i] as number
+      const word = words[i] ?? 0
       // Sets the highest bit of each byte that is not 0. Inverted and shifted, this is 1 for each byte that is 0.
       sums += (~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) >>> 7) & 0x01010101
     }

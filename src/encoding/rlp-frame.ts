@@ -43,7 +43,14 @@ export function writePrefix(
 
 /** Single bytes below 0x80 are their own encoding. */
 function isBare(bytes: Uint8Array): boolean {
-  return bytes.length === 1 && (bytes[0] as number) < STRING
+  const first = bytes[0]
+  return bytes.length === 1 && first !== undefined && first < STRING
+}
+
+/** Is the first item a list, by its prefix? */
+export function beginsList(bytes: Uint8Array): boolean {
+  const first = bytes[0]
+  return first !== undefined && first >= LIST
 }
 
 /** How many bytes a byte string takes. */
@@ -91,7 +98,7 @@ export function frameStrings(strings: readonly Uint8Array[]): Uint8Array {
 
 /** Where the payload of the item at `at` begins; a prefix that is not the shortest is accepted. */
 export function payloadStart(bytes: Uint8Array, at: number): number {
-  const prefix = bytes[at] as number
+  const prefix = bytes[at] ?? 0
   if (prefix < STRING) return at
   const size = prefix - (prefix >= LIST ? LIST : STRING)
   return size <= SHORT ? at + 1 : at + 1 + size - SHORT
@@ -99,7 +106,7 @@ export function payloadStart(bytes: Uint8Array, at: number): number {
 
 /** Where the item at `at` ends by its prefix, which may be beyond the end of `bytes`. */
 export function itemEnd(bytes: Uint8Array, at: number): number {
-  const prefix = bytes[at] as number
+  const prefix = bytes[at] ?? 0
   const start = payloadStart(bytes, at)
   let length = 1
   if (prefix >= STRING) {
@@ -115,7 +122,7 @@ function payloadAt(
   at: number,
   kind: typeof STRING | typeof LIST,
 ): [number, number] | undefined {
-  const size = (bytes[at] as number) - kind
+  const size = (bytes[at] ?? kind) - kind
   if (size <= SHORT) return [at + 1, at + 1 + size]
   const start = at + 1 + size - SHORT
   let length = 0
@@ -128,12 +135,12 @@ function payloadAt(
  * list in its canonical form. For what is read often; the general decoder reports what is wrong.
  */
 export function readFlatStrings(bytes: Uint8Array): Uint8Array[] | undefined {
-  if (bytes.length === 0 || (bytes[0] as number) < LIST) return undefined
+  if (!beginsList(bytes)) return undefined
   const list = payloadAt(bytes, 0, LIST)
   if (list === undefined || list[1] !== bytes.length) return undefined
   const strings: Uint8Array[] = []
   for (let at = list[0]; at < bytes.length; ) {
-    const prefix = bytes[at] as number
+    const prefix = bytes[at] ?? LIST
     if (prefix >= LIST) return undefined
     if (prefix < STRING) {
       strings.push(bytes.subarray(at, at + 1))
@@ -144,7 +151,7 @@ export function readFlatStrings(bytes: Uint8Array): Uint8Array[] | undefined {
     if (string === undefined || string[1] > bytes.length) return undefined
     const [start, end] = string
     // A single byte below 0x80 is written without a prefix.
-    if (end - start === 1 && (bytes[start] as number) < STRING) return undefined
+    if (end - start === 1 && (bytes[start] ?? 0) < STRING) return undefined
     strings.push(bytes.subarray(start, end))
     at = end
   }

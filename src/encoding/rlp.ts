@@ -15,8 +15,8 @@ const MAX_DEPTH = 32
 function requireShallow(bytes: Uint8Array): void {
   const ends: number[] = []
   for (let at = 0; at < bytes.length; ) {
-    while (ends.length > 0 && at >= (ends.at(-1) as number)) ends.pop()
-    const prefix = bytes[at++] as number
+    while (at >= (ends.at(-1) ?? Number.POSITIVE_INFINITY)) ends.pop()
+    const prefix = bytes[at++] ?? 0
     if (prefix < 0x80) continue
     const short = prefix & 0x3f
     let length = short

@@ -227,8 +227,9 @@ function writeReference(into: Uint8Array, at: number, child: TrieChild): number 
 
 /** Reads a node. Throws a RangeError when the bytes are not those of a node. */
 export function decodeNode(bytes: Uint8Array): TrieNode {
-  const flags = bytes[0] as number
-  if ((flags & 0xc0) !== VERSION) throw new RangeError('a node of the binary trie has an unknown format')
+  const flags = bytes[0]
+  if (flags === undefined || (flags & 0xc0) !== VERSION)
+    throw new RangeError('a node of the binary trie has an unknown format')
   const reader = new NodeReader(bytes)
   const path = (flags & HAS_PATH) === 0 ? NO_BITS : reader.path()
   const left = (flags & HAS_LEFT) === 0 ? undefined : reader.child((flags & LEFT_EMBEDDED) !== 0)
@@ -237,6 +238,8 @@ export function decodeNode(bytes: Uint8Array): TrieNode {
   const value = (flags & LONG_VALUE) === 0 ? reader.rest() : reader.longValue()
   return new TrieNode(path, value, left, right, childrenSize, bytes)
 }
+
+const CUT_SHORT = 'a node of the binary trie is cut short'
 
 class NodeReader {
   readonly #bytes: Uint8Array
@@ -248,14 +251,17 @@ class NodeReader {
 
   #take(length: number): Uint8Array {
     const end = this.#at + length
-    if (end > this.#bytes.length) throw new RangeError('a node of the binary trie is cut short')
+    if (end > this.#bytes.length) throw new RangeError(CUT_SHORT)
     const taken = this.#bytes.subarray(this.#at, end)
     this.#at = end
     return taken
   }
 
   #byte(): number {
-    return this.#take(1)[0] as number
+    const byte = this.#bytes[this.#at]
+    if (byte === undefined) throw new RangeError(CUT_SHORT)
+    this.#at++
+    return byte
   }
 
   path(): Uint8Array {

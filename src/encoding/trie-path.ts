@@ -4,7 +4,7 @@
 export function bitsOf(key: Uint8Array): Uint8Array {
   const bits = new Uint8Array(key.length * 8)
   for (let i = 0; i < key.length; i++) {
-    const byte = key[i] as number
+    const byte = key[i] ?? 0
     const at = i * 8
     for (let bit = 0; bit < 8; bit++) bits[at + bit] = (byte >> (7 - bit)) & 1
   }
@@ -14,10 +14,23 @@ export function bitsOf(key: Uint8Array): Uint8Array {
 /** Bits, one an element, as bytes, most significant first; the last byte is filled with zeros. */
 export function packedBits(bits: Uint8Array): Uint8Array {
   const out = new Uint8Array((bits.length + 7) >> 3)
-  for (let i = 0; i < bits.length; i++) {
-    out[i >> 3] = (out[i >> 3] as number) | ((bits[i] as number) << (7 - (i & 7)))
-  }
+  writeBits(out, 0, bits)
   return out
+}
+
+/** Writes bits as bytes; the result is where they end. */
+function writeBits(into: Uint8Array, start: number, bits: Uint8Array): number {
+  const { length } = bits
+  let at = start
+  let byte = 0
+  for (let i = 0; i < length; i++) {
+    byte = (byte << 1) | (bits[i] ?? 0)
+    if ((i & 7) !== 7) continue
+    into[at++] = byte
+    byte = 0
+  }
+  if ((length & 7) !== 0) into[at++] = byte << (8 - (length & 7))
+  return at
 }
 
 /** Length of a number in the parent chain's CompactSize, bytes. */
@@ -57,13 +70,5 @@ export function writePath(into: Uint8Array, start: number, path: Uint8Array): nu
     into[at] = 0xff
     at = writeCompactSize(into, at + 1, bits)
   }
-  let byte = 0
-  for (let i = 0; i < bits; i++) {
-    byte = (byte << 1) | (path[i] as number)
-    if ((i & 7) !== 7) continue
-    into[at++] = byte
-    byte = 0
-  }
-  if ((bits & 7) !== 0) into[at++] = byte << (8 - (bits & 7))
-  return at
+  return writeBits(into, at, path)
 }

@@ -4,8 +4,7 @@
  */
 import type { ExecutedBlock } from '../chain/block.ts'
 import type { Transaction } from '../chain/transaction.ts'
-import type { Hex } from '../encoding/hex.ts'
-import type { Change } from '../store/table.ts'
+import { type Change, hashKey, heightKey } from '../store/table.ts'
 import { PREFIX } from '../store/tables.ts'
 import type { ChainUpdate } from './model.ts'
 import type { EngineParts } from './parts.ts'
@@ -127,7 +126,7 @@ export class EngineReplica implements Replica {
     const { blocks } = this.#parts
     return changes.flatMap((change) => {
       if (change.prefix !== PREFIX.canonical || change.type !== type) return []
-      const hash = blocks.canonicalHash(change.id as number)
+      const hash = blocks.canonicalHash(heightKey.decode(change.key))
       const block = hash === undefined ? undefined : blocks.get(hash)
       return block === undefined ? [] : [block]
     })
@@ -138,10 +137,11 @@ export class EngineReplica implements Replica {
     if (update.removed.length + update.added.length > 0) {
       pool.apply(update, blockchain.head, this.#parts.headState())
     }
-    for (const { prefix, id, type } of changes) {
+    for (const { prefix, key, type } of changes) {
       if (prefix !== PREFIX.pool) continue
-      const transaction = type === 'put' ? blocks.pool.get(id as Hex) : undefined
-      if (transaction === undefined) pool.drop(id as Hex)
+      const hash = hashKey.decode(key)
+      const transaction = type === 'put' ? blocks.pool.get(hash) : undefined
+      if (transaction === undefined) pool.drop(hash)
       else if (!pool.has(transaction.hash)) this.#addToPool(transaction)
     }
     pool.takeEvicted()

@@ -50,7 +50,7 @@ export function analyse(code: Uint8Array, hasHeaders: boolean): CodeAnalysis {
 
 /** The opcode at a place; behind the end of the code is STOP. */
 export function opcodeAt(code: Uint8Array, pc: number): number {
-  return pc < code.length ? (code[pc] as number) : 0
+  return code[pc] ?? 0
 }
 
 /** Bytes of an opcode with the word that it pushes. */
@@ -60,7 +60,8 @@ export function sizeOf(opcode: number): number {
 
 /** Length of the code header: 4 and the extension's length, or 0 without one (docs/internals/protocol.md#64-code-header). */
 function headerLength(code: Uint8Array): number {
-  return code.length >= 4 && code[0] === HEADER ? 4 + (code[3] as number) : 0
+  const extension = code[3]
+  return code[0] === HEADER && extension !== undefined ? 4 + extension : 0
 }
 
 /** The word pushed by the `size` bytes after `pc`; bytes past the end are 0. */

@@ -109,7 +109,7 @@ export function advance(frame: Frame, table: OpcodeTable, hotAfter: number): voi
       case 0x57: {
         const target = stack[--sp] as bigint
         if (op === 0x57 && stack[--sp] === 0n) {
-          ;(counts[pc + 1] as number)++
+          counts[pc + 1] = (counts[pc + 1] ?? 0) + 1
           break
         }
         // Far targets lose precision as numbers, but stay beyond the code.
@@ -119,7 +119,7 @@ export function advance(frame: Frame, table: OpcodeTable, hotAfter: number): voi
         }
         pc = destination
         end = Math.min(length, pc + LINE_BYTES)
-        const count = (counts[destination] as number) + 1
+        const count = (counts[destination] ?? 0) + 1
         counts[destination] = count
         if (count >= hotAfter) frame.status = 'hot'
         else if (--clock.ticks > 0 || !clock.mustPause()) continue

@@ -1,6 +1,7 @@
 /** The keys under which two tries differ, found by the hashes of their nodes: equal subtrees are not read. */
 import { EMPTY, equal } from '../encoding/bytes.ts'
 import { NodeHash, type TrieChild, type TrieNode, type TrieValue } from '../encoding/trie-node.ts'
+import { packedBits } from '../encoding/trie-path.ts'
 import type { LoadNode } from '../encoding/trie-update.ts'
 
 /** One key with its value in both tries. */
@@ -62,14 +63,6 @@ function joined(bits: Uint8Array, more: Uint8Array): Uint8Array {
   return all
 }
 
-function packed(bits: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(bits.length >> 3)
-  for (let i = 0; i < bits.length; i++) {
-    bytes[i >> 3] = (bytes[i >> 3] as number) | ((bits[i] as number) << (7 - (i & 7)))
-  }
-  return bytes
-}
-
 /**
  * The keys that differ between two tries, in ascending order, a prefix before what it begins. Reads the nodes that
  * differ and nothing else. Throws what `load` throws.
@@ -104,7 +97,7 @@ export function* keyDifferences(
     const [a, b] = [moved(pair.before, path.length), moved(pair.after, path.length)]
     const [valueBefore, valueAfter] = [valueAt(a), valueAt(b)]
     if (!isSameValue(valueBefore, valueAfter)) {
-      yield { key: packed(bits), before: valueBefore, after: valueAfter }
+      yield { key: packedBits(bits), before: valueBefore, after: valueAfter }
     }
     for (const bit of [1, 0] as const) {
       if (isSameBelow(a, b, bit)) continue

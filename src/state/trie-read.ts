@@ -60,7 +60,7 @@ export function nodesTo(load: LoadNode, root: TrieNode, key: Uint8Array): readon
 /** Is the key `bits`, or one that begins with it, possibly at or above `start`? */
 function reaches(bits: readonly number[], start: Uint8Array): boolean {
   for (let i = 0; i < bits.length && i < start.length; i++) {
-    if (bits[i] !== start[i]) return (bits[i] as number) > (start[i] as number)
+    if (bits[i] !== start[i]) return bits[i] === 1
   }
   return true
 }

@@ -3,6 +3,8 @@
  * sixty values a block: as arrays of their own each is three objects that every garbage collection visits.
  */
 
+import { wordAt } from '../encoding/bytes.ts'
+
 /** Bytes of an array; the first one grows to it, so that a short chain takes little. */
 const SLAB_BYTES = 1 << 20
 const FIRST_BYTES = 4 << 10
@@ -104,16 +106,6 @@ export class Arena {
     larger.set(slab)
     this.#slabs[this.#current] = larger
   }
-}
-
-/** Four bytes, the highest first, as a number of 32 bits with a sign. */
-export function wordAt(bytes: Uint8Array, at: number): number {
-  return (
-    ((bytes[at] as number) << 24) |
-    ((bytes[at + 1] as number) << 16) |
-    ((bytes[at + 2] as number) << 8) |
-    (bytes[at + 3] as number)
-  )
 }
 
 /** Bytes that a value takes. */

@@ -10,7 +10,7 @@ import { AccountIndex } from './account-index.ts'
 import { type LogBlock, storedLogBlock } from './log-block.ts'
 import { type TransactionLocation, transactionInBody } from './records.ts'
 import { StoredPool } from './stored-pool.ts'
-import type { Change, KeyValueReader, Write } from './table.ts'
+import { type Change, hashKey, heightKey, type KeyValueReader, type Write } from './table.ts'
 import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
 
 /** Blocks kept decoded, in kilobytes of memory, roughly: up to 1,536 empty ones, fewer the more they hold. */
@@ -104,14 +104,16 @@ export class BlockStore {
       for (const cache of [this.#blocks, this.#logBlocks, this.#headers, this.#heights]) cache.clear()
     }
     if (changes?.some(({ prefix }) => prefix === PREFIX.meta)) this.#loadedFirst = this.#readLoadedFirst()
-    for (const { prefix, id, type } of changes ?? []) {
+    for (const { prefix, key, type } of changes ?? []) {
       if (prefix === PREFIX.headers) {
-        this.#blocks.delete(id as Hex)
-        this.#logBlocks.delete(id as Hex)
-        this.#headers.delete(id as Hex)
+        const hash = hashKey.decode(key)
+        this.#blocks.delete(hash)
+        this.#logBlocks.delete(hash)
+        this.#headers.delete(hash)
       } else if (prefix === PREFIX.heights) {
-        this.#heights.delete(id as number)
-        if (type === 'put') this.#highest = Math.max(this.#highest, id as number)
+        const height = heightKey.decode(key)
+        this.#heights.delete(height)
+        if (type === 'put') this.#highest = Math.max(this.#highest, height)
       }
     }
   }

@@ -3,10 +3,10 @@
  * keeps; a `Map` holds about 150 bytes for the text of a hash and its entry, this about 50.
  */
 
-import { compare, concat, oneByte } from '../encoding/bytes.ts'
+import { compare, concat, oneByte, wordAt } from '../encoding/bytes.ts'
 import { HASH_BYTES } from '../encoding/hash.ts'
 import { writeHex } from '../encoding/hex.ts'
-import { Arena, wordAt } from './arena.ts'
+import { Arena } from './arena.ts'
 import { lowerBound, type MemoryTable, type TableEntry } from './memory-table.ts'
 import type { Id } from './table.ts'
 
@@ -50,7 +50,7 @@ export class HashTable implements MemoryTable {
 
   put(id: Id, value: Uint8Array): void {
     const slot = this.#find(String(id))
-    const known = this.#slots[slot] as number
+    const known = this.#slots[slot] ?? EMPTY
     this.#slots[slot] = this.#values.add(value, wanted) + 1
     if (this.#hidden.size > 0) this.#hidden.delete(String(id))
     if (known > 0) {
@@ -98,18 +98,18 @@ export class HashTable implements MemoryTable {
     const mask = slots.length - 1
     // Hashes are spread evenly by their first bytes.
     for (let slot = wordAt(wanted, 0) & mask; ; slot = (slot + 1) & mask) {
-      const value = slots[slot] as number
+      const value = slots[slot] ?? EMPTY
       if (value === EMPTY || (value > 0 && values.beginsWith(value - 1, wanted))) return slot
     }
   }
 
   #locationOf(hash: string): number {
-    return (this.#slots[this.#find(hash)] as number) - 1
+    return (this.#slots[this.#find(hash)] ?? EMPTY) - 1
   }
 
   #drop(hash: string): void {
     const slot = this.#find(hash)
-    const location = (this.#slots[slot] as number) - 1
+    const location = (this.#slots[slot] ?? EMPTY) - 1
     if (location < 0) return
     this.#slots[slot] = REMOVED
     this.#size--

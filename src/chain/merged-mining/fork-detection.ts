@@ -2,7 +2,7 @@
  * The 12 bytes by which parent-chain miners would notice a hidden branch of ours (RSKIP-110,
  * docs/internals/protocol.md#15-hashes).
  */
-import { concat, EMPTY, fromBigIntFixed } from '../../encoding/bytes.ts'
+import { concat, EMPTY, fromBigIntFixed, toNumber } from '../../encoding/bytes.ts'
 import { doubleSha256 } from '../../encoding/hash.ts'
 import { FORK_DETECTION_HEADERS } from '../activations.ts'
 import type { Header } from '../header.ts'
@@ -13,7 +13,7 @@ const UNCLE_WINDOW = 32
 
 /** The first byte of the hash of a header's parent-chain header. */
 function hashByteOf({ bitcoinHeader }: Header): number {
-  return doubleSha256(bitcoinHeader)[0] as number
+  return toNumber(doubleSha256(bitcoinHeader).subarray(0, 1))
 }
 
 /** Number of uncles of 32 headers, by the last of them: the windows of two blocks in a row share 31 headers. */

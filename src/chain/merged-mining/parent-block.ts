@@ -1,5 +1,5 @@
 /** Parent-chain blocks and transactions as pools submit them, read just far enough to find each transaction's plain bytes. */
-import { concat } from '../../encoding/bytes.ts'
+import { concat, toNumber } from '../../encoding/bytes.ts'
 import { doubleSha256 } from '../../encoding/hash.ts'
 import { branchFromHashes } from './merkle-branch.ts'
 import { PARENT_HEADER_BYTES } from './parent-header.ts'
@@ -38,7 +38,7 @@ class Reader {
 
   /** A CompactSize of at most 4 bytes: no real count or length is larger. */
   size(): number {
-    const first = this.take(1)[0] as number
+    const first = toNumber(this.take(1))
     if (first < 0xfd) return first
     if (first === 0xff) throw new RangeError('a parent-chain length is absurd')
     return this.take(first === 0xfd ? 2 : 4).reduceRight((value, byte) => value * 256 + byte, 0)

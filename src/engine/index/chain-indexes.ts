@@ -90,7 +90,7 @@ const ANY_LOG = 2048
 export function markLogs({ header: { logsBloom } }: IndexedBlock, mark: Mark): void {
   let any = false
   for (let at = 0; at < logsBloom.length; at++) {
-    const byte = logsBloom[at] as number
+    const byte = logsBloom[at] ?? 0
     if (byte === 0) continue
     any = true
     const lowest = (logsBloom.length - 1 - at) * 8

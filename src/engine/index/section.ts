@@ -43,7 +43,7 @@ export class GrowingRows implements Rows {
     const bit = 1 << (this.#count & 7)
     contents((term) => {
       const byte = this.#slotOf(term) * ROW_BYTES + at
-      this.#bytes[byte] = (this.#bytes[byte] as number) | bit
+      this.#bytes[byte] = (this.#bytes[byte] ?? 0) | bit
     })
     this.#count++
   }
@@ -55,7 +55,7 @@ export class GrowingRows implements Rows {
     const kept = (1 << (count & 7)) - 1
     for (const slot of this.#slots.values()) {
       const start = slot * ROW_BYTES
-      this.#bytes[start + at] = (this.#bytes[start + at] as number) & kept
+      this.#bytes[start + at] = (this.#bytes[start + at] ?? 0) & kept
       this.#bytes.fill(0, start + at + 1, start + ROW_BYTES)
     }
     this.#count = count
@@ -140,7 +140,7 @@ export function readRows(bytes: Uint8Array): Rows {
       const row = new Uint8Array(ROW_BYTES)
       for (let at = start; at < end; at += 2) {
         const position = view.getUint16(at, true)
-        row[position >> 3] = (row[position >> 3] as number) | (1 << (position & 7))
+        row[position >> 3] = (row[position >> 3] ?? 0) | (1 << (position & 7))
       }
       return row
     },
@@ -159,7 +159,7 @@ function addPositions(positions: number[], byte: number, at: number, first: numb
 function positionsIn(row: Uint8Array): number[] {
   const positions: number[] = []
   for (let at = 0; at < ROW_BYTES; at++) {
-    const byte = row[at] as number
+    const byte = row[at] ?? 0
     if (byte !== 0) addPositions(positions, byte, at, 0, SECTION_BLOCKS - 1)
   }
   return positions
@@ -184,24 +184,26 @@ const one = bitmap()
 
 function intersect(into: Bitmap, other: Bitmap): void {
   const [a, b] = [into.words, other.words]
-  for (let i = 0; i < a.length; i++) a[i] = (a[i] as number) & (b[i] as number)
+  for (let i = 0; i < a.length; i++) a[i] = (a[i] ?? 0) & (b[i] ?? 0)
 }
 
 function unite(into: Bitmap, other: Bitmap): void {
   const [a, b] = [into.words, other.words]
-  for (let i = 0; i < a.length; i++) a[i] = (a[i] as number) | (b[i] as number)
+  for (let i = 0; i < a.length; i++) a[i] = (a[i] ?? 0) | (b[i] ?? 0)
 }
 
 /** Puts the blocks that contain all terms into `all`; false when a term is in no block of the section. */
 function readAll(rows: Rows, terms: readonly number[]): boolean {
-  for (let i = 0; i < terms.length; i++) {
-    const row = rows.row(terms[i] as number)
+  let isFirst = true
+  for (const term of terms) {
+    const row = rows.row(term)
     if (row === undefined) return false
-    if (i === 0) all.bytes.set(row)
+    if (isFirst) all.bytes.set(row)
     else {
       one.bytes.set(row)
       intersect(all, one)
     }
+    isFirst = false
   }
   return terms.length > 0
 }
@@ -221,16 +223,18 @@ function readAny(rows: Rows, items: Clauses[number]): boolean {
 /** Positions in the section, from `first` to `last`, of the blocks for which the clauses hold; ascending. */
 export function positionsWhere(rows: Rows, clauses: Clauses, first: number, last: number): number[] {
   if (clauses.length === 0) found.words.fill(0xffff_ffff)
-  for (let i = 0; i < clauses.length; i++) {
-    if (!readAny(rows, clauses[i] as Clauses[number])) return []
-    if (i === 0) found.words.set(any.words)
+  let isFirst = true
+  for (const clause of clauses) {
+    if (!readAny(rows, clause)) return []
+    if (isFirst) found.words.set(any.words)
     else intersect(found, any)
+    isFirst = false
   }
   const positions: number[] = []
   for (let word = first >> 5; word <= last >> 5; word++) {
     if (found.words[word] === 0) continue
     for (let at = word * 4; at < word * 4 + 4; at++) {
-      addPositions(positions, found.bytes[at] as number, at, first, last)
+      addPositions(positions, found.bytes[at] ?? 0, at, first, last)
     }
   }
   return positions

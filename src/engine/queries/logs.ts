@@ -117,8 +117,9 @@ export class LogSearch {
   #collectSome(heights: readonly number[], start: number, query: LogQuery, found: LogView[]): number {
     const { blockchain, blocks } = this.#parts
     let at = start
-    for (let read = 0; at < heights.length && read < RECEIPTS_PER_CHECK; at++, read++) {
-      const height = heights[at] as number
+    for (let read = 0; read < RECEIPTS_PER_CHECK; at++, read++) {
+      const height = heights[at]
+      if (height === undefined) break
       const hash = blockchain.hashAt(height)
       const block = hash === undefined ? undefined : blocks.logBlock(hash, height)
       if (block === undefined) continue

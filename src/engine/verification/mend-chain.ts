@@ -2,6 +2,7 @@
 import { EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { headerHash } from '../../chain/header.ts'
+import { toNumber } from '../../encoding/bytes.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import { decodeNode, NodeHash, type TrieChild } from '../../encoding/trie-node.ts'
@@ -71,7 +72,7 @@ class ChainMender {
   /** Removes entries that are not what was written: of no table, undecodable, or of another hash. */
   async #removeUnreadable(): Promise<void> {
     for await (const key of foreignKeys(this.#store)) {
-      const table = new Table(this.#store, key[0] as number, bytesKey, bytesValue)
+      const table = new Table(this.#store, toNumber(key.subarray(0, 1)), bytesKey, bytesValue)
       await this.#add(table.del(toHex(key.subarray(1))))
     }
     for (const table of Object.values(this.#tables) as Table<Id, unknown>[]) {

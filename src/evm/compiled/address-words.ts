@@ -30,7 +30,7 @@ export class AddressWords {
     const { halves } = linear
     const called = this.#called
     const word = at >> 2
-    const place = (halves[word] as number) & (PLACES - 1)
+    const place = (halves[word] ?? 0) & (PLACES - 1)
     const known = this.#addresses[place]
     const first = place * 5
     let isKnown = known !== undefined
@@ -38,7 +38,7 @@ export class AddressWords {
     if (isKnown) return known as Hex
     const address = wordToAddress(linear.read(at))
     this.#addresses[place] = address
-    for (let i = 0; i < 5; i++) called[first + i] = halves[word + i] as number
+    for (let i = 0; i < 5; i++) called[first + i] = halves[word + i] ?? 0
     return address
   }
 }

@@ -12,8 +12,8 @@ import type { LinearMemory } from './linear-memory.ts'
 function gasAt({ halves }: LinearMemory, at: number): number {
   const word = at >> 2
   let above = 0
-  for (let i = 2; i < 8; i++) above |= halves[word + i] as number
-  const low = (halves[word] as number) + (halves[word + 1] as number) * 2 ** 32
+  for (let i = 2; i < 8; i++) above |= halves[word + i] ?? 0
+  const low = (halves[word] ?? 0) + (halves[word + 1] ?? 0) * 2 ** 32
   return above === 0 ? Math.min(low, Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER
 }
 

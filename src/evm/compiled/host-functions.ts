@@ -174,7 +174,7 @@ export class HostFunctions {
     linear.putU32(base + MEMORY_SIZE_AT, frame.memoryWords * 32)
     this.#keccak(base + MEMORY_AT + offset, length, DIGEST_AT)
     const { bytes } = linear
-    for (let i = 0; i < 32; i++) bytes[end - 64 + i] = bytes[DIGEST_AT + 31 - i] as number
+    for (let i = 0; i < 32; i++) bytes[end - 64 + i] = bytes[DIGEST_AT + 31 - i] ?? 0
     spendHash(frame, length)
     return frame.status === 'running' ? 0 : 1
   }

@@ -63,14 +63,14 @@ export class LaneWriter {
   /** Keeps the locals of a word until it is let go as often. */
   hold(word: Word): void {
     for (const lane of word)
-      if (typeof lane === 'number') this.#uses.set(lane, (this.#uses.get(lane) as number) + 1)
+      if (typeof lane === 'number') this.#uses.set(lane, (this.#uses.get(lane) ?? 0) + 1)
   }
 
   /** Lets a held word go. Its locals stay until `freeLocals`. */
   letGo(word: Word): void {
     for (const lane of word) {
       if (typeof lane !== 'number') continue
-      this.#uses.set(lane, (this.#uses.get(lane) as number) - 1)
+      this.#uses.set(lane, (this.#uses.get(lane) ?? 0) - 1)
       this.#loose.add(lane)
     }
   }

@@ -127,7 +127,7 @@ export class LinearAllocator implements AreaOwner, ModuleHost {
       return
     }
     const word = this.addresses.wordOf(address)
-    for (let i = 0; i < 8; i++) linear.halves[(at >> 2) + i] = word[i] as number
+    for (let i = 0; i < 8; i++) linear.halves[(at >> 2) + i] = word[i] ?? 0
   }
 
   /** Writes the first `length` bytes of data. */

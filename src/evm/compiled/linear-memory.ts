@@ -47,7 +47,7 @@ export class LinearMemory {
 
   /** The unsigned number of 32 bits at an address, which is a multiple of 4. */
   u32(at: number): number {
-    return this.halves[at >> 2] as number
+    return this.halves[at >> 2] ?? 0
   }
 
   putU32(at: number, value: number): void {
@@ -56,7 +56,7 @@ export class LinearMemory {
 
   /** The float at an address, which is a multiple of 8. */
   f64(at: number): number {
-    return this.floats[at >> 3] as number
+    return this.floats[at >> 3] ?? 0
   }
 
   putF64(at: number, value: number): void {
@@ -69,15 +69,15 @@ export class LinearMemory {
     const half = at >> 2
     const first = at >> 3
     const above =
-      (halves[half + 2] as number) |
-      (halves[half + 3] as number) |
-      (halves[half + 4] as number) |
-      (halves[half + 5] as number) |
-      (halves[half + 6] as number) |
-      (halves[half + 7] as number)
+      (halves[half + 2] ?? 0) |
+      (halves[half + 3] ?? 0) |
+      (halves[half + 4] ?? 0) |
+      (halves[half + 5] ?? 0) |
+      (halves[half + 6] ?? 0) |
+      (halves[half + 7] ?? 0)
     if (above === 0) {
       if (halves[half + 1] !== 0) return lanes[first] as bigint
-      const low = halves[half] as number
+      const low = halves[half] ?? 0
       return low < FEW.length ? (FEW[low] as bigint) : BigInt(low)
     }
     const high = ((lanes[first + 3] as bigint) << 64n) | (lanes[first + 2] as bigint)
@@ -105,15 +105,15 @@ export class LinearMemory {
     const { bytes, halves } = this
     if (length > FEW_BYTES) bytes.copyWithin(to, from, from + length)
     else if (((from | to | length) & 3) === 0)
-      for (let i = 0; i < length >> 2; i++) halves[(to >> 2) + i] = halves[(from >> 2) + i] as number
-    else for (let i = 0; i < length; i++) bytes[to + i] = bytes[from + i] as number
+      for (let i = 0; i < length >> 2; i++) halves[(to >> 2) + i] = halves[(from >> 2) + i] ?? 0
+    else for (let i = 0; i < length; i++) bytes[to + i] = bytes[from + i] ?? 0
   }
 
   /** Writes the first `length` bytes; a few in a loop, which takes less time than the platform's copy. */
   copyIn(source: Uint8Array, length: number, at: number): void {
     const { bytes } = this
     if (length > FEW_BYTES) bytes.set(source.subarray(0, length), at)
-    else for (let i = 0; i < length; i++) bytes[at + i] = source[i] as number
+    else for (let i = 0; i < length; i++) bytes[at + i] = source[i] ?? 0
   }
 
   /** Copies a word. */
@@ -121,7 +121,7 @@ export class LinearMemory {
     const { halves } = this
     const source = from >> 2
     const target = to >> 2
-    for (let i = 0; i < 8; i++) halves[target + i] = halves[source + i] as number
+    for (let i = 0; i < 8; i++) halves[target + i] = halves[source + i] ?? 0
   }
 
   /** Are two words equal? */
@@ -138,14 +138,14 @@ export class LinearMemory {
     const { halves } = this
     const half = at >> 2
     const above =
-      (halves[half + 1] as number) |
-      (halves[half + 2] as number) |
-      (halves[half + 3] as number) |
-      (halves[half + 4] as number) |
-      (halves[half + 5] as number) |
-      (halves[half + 6] as number) |
-      (halves[half + 7] as number)
-    const low = halves[half] as number
+      (halves[half + 1] ?? 0) |
+      (halves[half + 2] ?? 0) |
+      (halves[half + 3] ?? 0) |
+      (halves[half + 4] ?? 0) |
+      (halves[half + 5] ?? 0) |
+      (halves[half + 6] ?? 0) |
+      (halves[half + 7] ?? 0)
+    const low = halves[half] ?? 0
     return above === 0 && low < SMALL_NUMBERS ? low : -1
   }
 }

@@ -276,9 +276,9 @@ class RegionCompiler {
     if (known === 0n) return this.#continueAt(next)
     if (known !== undefined) return this.#goTo(Number(target))
     const { counts } = this.#analysis
-    const taken = isValid ? (counts[Number(target)] as number) : -1
-    const passed = counts[next] ?? 0
     const destination = Number(target)
+    const taken = counts[destination] ?? 0
+    const passed = counts[next] ?? 0
     this.#writer.words.pushTruth(condition)
     if (isValid && destination !== this.#root && taken > passed) {
       body.op(OP.i32_eqz)

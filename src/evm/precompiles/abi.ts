@@ -1,5 +1,5 @@
 /** Arguments and results of precompiled methods, as the reference node reads and writes them: its oddities are consensus. */
-import { concat, EMPTY, fromBigIntFixed, toBigInt } from '../../encoding/bytes.ts'
+import { concat, EMPTY, fromBigIntFixed, toBigInt, wordAt } from '../../encoding/bytes.ts'
 
 const WORD = 32
 
@@ -17,14 +17,8 @@ export function readInt(data: Uint8Array, offset: number): bigint {
 /** A length or position: the node looks at the low 32 bits of the word only, as a signed integer. */
 function readIndex(data: Uint8Array, offset: number): number {
   if (data.length === 0) return 0
-  const word = take(data, offset, WORD)
   // Lists may have millions of them, and are read before anything is paid.
-  return (
-    ((word[28] as number) << 24) |
-    ((word[29] as number) << 16) |
-    ((word[30] as number) << 8) |
-    (word[31] as number)
-  )
+  return wordAt(take(data, offset, WORD), WORD - 4)
 }
 
 /** A `bytes32` at `offset`. Throws a RangeError when it is not all there. */

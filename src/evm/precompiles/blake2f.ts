@@ -31,19 +31,23 @@ const IV = Uint32Array.of(
   0x5be0cd19,
 )
 
-/** Which message words each of the ten round patterns mixes in, in order (RFC 7693, 2.7). */
-const SIGMA = [
-  '0123456789abcdef',
-  'ea489fd61c02b753',
-  'b8c052fdae367194',
-  '7931dcbe265a40f8',
-  '905724afe1bc683d',
-  '2c6a0b834d75fe19',
-  'c51fed4a0763928b',
-  'db7ec13950f4862a',
-  '6fe9b308c2d714a5',
-  'a2847615fb9e3cd0',
-].map((row) => Uint8Array.from(row, (digit) => Number.parseInt(digit, 16) * 2))
+/** Message words of a round. */
+const WORDS = 16
+
+/** Which message words each of the ten round patterns mixes in, in order (RFC 7693, 2.7): offsets of low halves. */
+const SIGMA = Uint8Array.from(
+  '0123456789abcdef' +
+    'ea489fd61c02b753' +
+    'b8c052fdae367194' +
+    '7931dcbe265a40f8' +
+    '905724afe1bc683d' +
+    '2c6a0b834d75fe19' +
+    'c51fed4a0763928b' +
+    'db7ec13950f4862a' +
+    '6fe9b308c2d714a5' +
+    'a2847615fb9e3cd0',
+  (digit) => Number.parseInt(digit, 16) * 2,
+)
 
 /** The mixing function G on words a, b, c, d (offsets of low halves) with message words x and y. */
 function mix(
@@ -56,18 +60,18 @@ function mix(
   x: number,
   y: number,
 ): void {
-  let al = v[a] as number
-  let ah = v[a + 1] as number
-  let bl = v[b] as number
-  let bh = v[b + 1] as number
-  let cl = v[c] as number
-  let ch = v[c + 1] as number
-  let dl = v[d] as number
-  let dh = v[d + 1] as number
+  let al = v[a] ?? 0
+  let ah = v[a + 1] ?? 0
+  let bl = v[b] ?? 0
+  let bh = v[b + 1] ?? 0
+  let cl = v[c] ?? 0
+  let ch = v[c + 1] ?? 0
+  let dl = v[d] ?? 0
+  let dh = v[d + 1] ?? 0
 
   // The sum of low halves stays exact in a double; what passes 2^32 is the carry.
-  let low = (al >>> 0) + (bl >>> 0) + ((m[x] as number) >>> 0)
-  ah = (ah + bh + (m[x + 1] as number) + ((low / 0x1_0000_0000) | 0)) | 0
+  let low = (al >>> 0) + (bl >>> 0) + ((m[x] ?? 0) >>> 0)
+  ah = (ah + bh + (m[x + 1] ?? 0) + ((low / 0x1_0000_0000) | 0)) | 0
   al = low | 0
   let swap = dl ^ al
   dl = dh ^ ah
@@ -81,8 +85,8 @@ function mix(
   bh = (bh >>> 24) | (bl << 8)
   bl = swap
 
-  low = (al >>> 0) + (bl >>> 0) + ((m[y] as number) >>> 0)
-  ah = (ah + bh + (m[y + 1] as number) + ((low / 0x1_0000_0000) | 0)) | 0
+  low = (al >>> 0) + (bl >>> 0) + ((m[y] ?? 0) >>> 0)
+  ah = (ah + bh + (m[y + 1] ?? 0) + ((low / 0x1_0000_0000) | 0)) | 0
   al = low | 0
   dl ^= al
   dh ^= ah
@@ -111,15 +115,15 @@ function mix(
 /** Some rounds on the working vector, from one that has been reached. */
 function mixRounds(v: Int32Array, m: Int32Array, from: number, to: number): void {
   for (let round = from; round < to; round++) {
-    const s = SIGMA[round % 10] as Uint8Array
-    mix(v, m, 0, 8, 16, 24, s[0] as number, s[1] as number)
-    mix(v, m, 2, 10, 18, 26, s[2] as number, s[3] as number)
-    mix(v, m, 4, 12, 20, 28, s[4] as number, s[5] as number)
-    mix(v, m, 6, 14, 22, 30, s[6] as number, s[7] as number)
-    mix(v, m, 0, 10, 20, 30, s[8] as number, s[9] as number)
-    mix(v, m, 2, 12, 22, 24, s[10] as number, s[11] as number)
-    mix(v, m, 4, 14, 16, 26, s[12] as number, s[13] as number)
-    mix(v, m, 6, 8, 18, 28, s[14] as number, s[15] as number)
+    const s = (WORDS * round) % SIGMA.length
+    mix(v, m, 0, 8, 16, 24, SIGMA[s] ?? 0, SIGMA[s + 1] ?? 0)
+    mix(v, m, 2, 10, 18, 26, SIGMA[s + 2] ?? 0, SIGMA[s + 3] ?? 0)
+    mix(v, m, 4, 12, 20, 28, SIGMA[s + 4] ?? 0, SIGMA[s + 5] ?? 0)
+    mix(v, m, 6, 14, 22, 30, SIGMA[s + 6] ?? 0, SIGMA[s + 7] ?? 0)
+    mix(v, m, 0, 10, 20, 30, SIGMA[s + 8] ?? 0, SIGMA[s + 9] ?? 0)
+    mix(v, m, 2, 12, 22, 24, SIGMA[s + 10] ?? 0, SIGMA[s + 11] ?? 0)
+    mix(v, m, 4, 14, 16, 26, SIGMA[s + 12] ?? 0, SIGMA[s + 13] ?? 0)
+    mix(v, m, 6, 8, 18, 28, SIGMA[s + 14] ?? 0, SIGMA[s + 15] ?? 0)
   }
 }
 
@@ -134,16 +138,16 @@ function* compress(
   const v = new Int32Array(32)
   v.set(h)
   v.set(IV, 16)
-  for (let i = 0; i < 4; i++) v[24 + i] = (v[24 + i] as number) ^ (t[i] as number)
+  for (let i = 0; i < 4; i++) v[24 + i] = (v[24 + i] ?? 0) ^ (t[i] ?? 0)
   if (final) {
-    v[28] = ~(v[28] as number)
-    v[29] = ~(v[29] as number)
+    v[28] = ~(v[28] ?? 0)
+    v[29] = ~(v[29] ?? 0)
   }
   for (let round = 0; round < rounds; round += CHUNK_ROUNDS) {
     if (round > 0) yield
     mixRounds(v, m, round, Math.min(rounds, round + CHUNK_ROUNDS))
   }
-  for (let i = 0; i < 16; i++) h[i] = (h[i] as number) ^ (v[i] as number) ^ (v[i + 16] as number)
+  for (let i = 0; i < 16; i++) h[i] = (h[i] ?? 0) ^ (v[i] ?? 0) ^ (v[i + 16] ?? 0)
 }
 
 function viewOf(bytes: Uint8Array): DataView {
@@ -167,7 +171,7 @@ function* run(input: Uint8Array): Chunks {
   yield* compress(view.getUint32(ROUNDS_OFFSET), state, message, counter, final === 1)
   const output = new Uint8Array(64)
   const out = viewOf(output)
-  for (let i = 0; i < 16; i++) out.setInt32(4 * i, state[i] as number, true)
+  for (let i = 0; i < 16; i++) out.setInt32(4 * i, state[i] ?? 0, true)
   return output
 }
 

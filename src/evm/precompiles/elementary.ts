@@ -36,7 +36,7 @@ export const ecrecover: PrecompileCode = {
   maxInputFromContract: 128,
   run(input) {
     if (input.length < 96) return EMPTY
-    const v = input[63] as number
+    const v = input[63]
     if (v !== 27 && v !== 28) return EMPTY
     const hash = input.subarray(0, 32)
     const r = toBigInt(input.subarray(64, 96))

@@ -48,7 +48,7 @@ export function parseExtendedKey(text: string): ExtendedPublicKey {
     }
     return {
       version,
-      depth: payload[4] as number,
+      depth: toNumber(payload.subarray(4, 5)),
       parentFingerprint: payload.subarray(5, 9),
       childNumber: toNumber(payload.subarray(9, 13)),
       chainCode: payload.subarray(13, 45),

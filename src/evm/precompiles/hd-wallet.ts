@@ -2,7 +2,7 @@
 
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { encodeBase58Check } from '../../encoding/base58.ts'
-import { compare, concat } from '../../encoding/bytes.ts'
+import { compare, concat, toNumber } from '../../encoding/bytes.ts'
 import { encodeBytes, readBytes, readBytesArray, readInt } from './abi.ts'
 import {
   deriveChild,
@@ -53,9 +53,9 @@ function compressKey(key: Uint8Array): Uint8Array {
   try {
     if (key.length === COMPRESSED_LENGTH) return Point.fromBytes(key).toBytes(true)
     if (key.length !== UNCOMPRESSED_LENGTH) throw new RangeError('length')
-    const form = key[0] as number
+    const form = key[0]
     const isHybrid = form === 6 || form === 7
-    if (isHybrid && (form & 1) !== ((key[64] as number) & 1)) throw new RangeError('parity')
+    if (isHybrid && form % 2 !== toNumber(key.subarray(-1)) % 2) throw new RangeError('parity')
     return Point.fromBytes(isHybrid ? concat(Uint8Array.of(4), key.subarray(1)) : key).toBytes(true)
   } catch {
     throw new PrecompileFailure('invalid public key')

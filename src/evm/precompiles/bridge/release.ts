@@ -1,7 +1,7 @@
 /** Peg-outs: a call without data asks to release the coins that come with it on the parent chain. */
 
 import { senderPublicKey } from '../../../chain/transaction.ts'
-import { concat, EMPTY, fromBigInt } from '../../../encoding/bytes.ts'
+import { concat, EMPTY, fromBigInt, toNumber } from '../../../encoding/bytes.ts'
 import { fromHex } from '../../../encoding/hex.ts'
 import { asBytes, asList, decodeRlp } from '../../../encoding/rlp.ts'
 import { frameStrings } from '../../../encoding/rlp-frame.ts'
@@ -61,7 +61,7 @@ function rejection(store: BridgeStore, satoshi: bigint): bigint | undefined {
 function receiverHash({ env: { transaction } }: BridgeCall): Uint8Array {
   const key = transaction && senderPublicKey(transaction)
   if (key === undefined) throw new PrecompileFailure('the sender has no signature to derive an address from')
-  const isOdd = ((key[63] as number) & 1) === 1
+  const isOdd = toNumber(key.subarray(-1)) % 2 === 1
   return hash160(concat(Uint8Array.of(isOdd ? 3 : 2), key.subarray(0, 32)))
 }
 
