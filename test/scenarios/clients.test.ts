@@ -102,7 +102,9 @@ describe.each(['http', 'ws'] as const)('web3.js, %s', (name) => {
       expect(await methods.counter?.().call()).toBe(1n)
       const events = await made.getPastEvents('allEvents' as never, { fromBlock: 0 })
       expect(events).toHaveLength(1)
-      await expect(methods.failWithReason?.().call()).rejects.toThrow()
+      await expect(methods.failWithReason?.().call()).rejects.toThrow(
+        'Error happened while trying to execute a function inside a smart contract',
+      )
     } finally {
       if (name === 'ws') web3.currentProvider?.disconnect()
     }

@@ -9,6 +9,7 @@ import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node, type NodeOptions } from '../../../src/index.ts'
 import { assemble } from '../../support/assembler.ts'
 import { transfer } from '../../support/forge.ts'
+import { saying } from '../../support/refusals.ts'
 
 const A: Hex = `0x${'a1'.repeat(20)}`
 const B: Hex = `0x${'b2'.repeat(20)}`
@@ -77,8 +78,10 @@ describe('an edited state', () => {
         { address: B, balance: 1n },
         { address: A, nonce: 3n },
       ]),
-    ).rejects.toThrow("nonce: 3 is below the account's 4")
-    await expect(dev.editState([{ address: A, nonce: 2n ** 64n }])).rejects.toThrow(/exceeds/)
+    ).rejects.toThrow(saying("nonce: 3 is below the account's 4"))
+    await expect(dev.editState([{ address: A, nonce: 2n ** 64n }])).rejects.toThrow(
+      saying('nonce: 18446744073709551616 exceeds 18446744073709551615'),
+    )
     expect(queries.head().postState).toBe(before)
     await dev.editState([{ address: A, nonce: 4n }])
     expect(queries.head().postState).toBe(before)

@@ -3,6 +3,7 @@ import type { ExecutedBlock } from '../../../src/chain/block.ts'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../../src/index.ts'
 import { assemble, deployer } from '../../support/assembler.ts'
+import { saying } from '../../support/refusals.ts'
 
 const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const B = '0x7986b3df570230288501eea3d890bd66948c9b79'
@@ -39,7 +40,7 @@ describe('a block of several transactions', () => {
     expect(whole.map(({ transaction }) => transaction)).toEqual(block.block.transactions)
     expect(first).toEqual([whole[0], whole[2]])
     expect(await trace(block, 3)).toBe(whole[3])
-    await expect(trace(block, 4)).rejects.toThrow('has no transaction 4')
+    await expect(trace(block, 4)).rejects.toThrow(saying(`block ${block.hash} has no transaction 4`))
   })
 
   it('runs only up to the requested transaction', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CONSOLE_ADDRESS } from '../../../src/abi/console.ts'
 import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../../src/node/node.ts'
+import { saying } from '../../support/refusals.ts'
 
 const LATEST = { tag: 'latest' } as const
 const CODE: Hex = '0x0000000000000000000000000000000000c0de01'
@@ -82,7 +83,9 @@ describe('a call', () => {
     const unsubscribe = node.engine.events.on('failedCall', ({ request }) => {
       failed.push(request.to as Hex)
     })
-    expect(() => call(REVERTING)).toThrow()
+    expect(() => call(REVERTING)).toThrow(
+      saying('VM Exception while processing transaction: transaction reverted'),
+    )
     unsubscribe()
     expect(failed).toEqual([CODE])
   })

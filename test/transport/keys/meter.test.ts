@@ -129,7 +129,10 @@ describe('a meter', () => {
   it('starts a new count when the limits of a key change', async () => {
     const meter = await meterAt(() => NOON)
     expect(await meter.charge(record('ci', { rate: '1/h' }), 1)).toBeUndefined()
-    expect(await meter.charge(record('ci', { rate: '1/h' }), 1)).toBeDefined()
+    expect(await meter.charge(record('ci', { rate: '1/h' }), 1)).toEqual({
+      message: 'Rate limit of 1/h exceeded',
+      retryAfterSeconds: 3600,
+    })
     expect(await meter.charge(record('ci', { rate: '5/h' }), 5)).toBeUndefined()
     await meter.close()
   })
