@@ -27,7 +27,7 @@ export function parseKeys(text: string, path: string): readonly KeyRecord[] {
   if (outcome.success) return outcome.data.keys
   const [issue] = outcome.error.issues
   const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
-  throw refused(`The key file ${path} is not one${where}: ${issue?.message ?? 'it is malformed'}.`)
+  throw refused(`The key file ${path} is malformed${where}: ${issue?.message ?? 'it has another form'}.`)
 }
 
 /** The text of a file, or `undefined` when there is none. Throws `invalid-options` when it cannot be read. */

@@ -7,6 +7,7 @@ import { generateKey, hashOfKey, keyHashIn } from '../../../src/transport/keys/a
 import { addKey, revokeKey, rotateKey } from '../../../src/transport/keys/key-changes.ts'
 import { changeKeys, parseKeys, readKeys } from '../../../src/transport/keys/key-file.ts'
 import { type KeyRecord, parseAllowance } from '../../../src/transport/keys/key-record.ts'
+import { saying } from '../../support/refusals.ts'
 
 const NOW = new Date('2026-01-02T03:04:05.000Z')
 const hex = (key: string) => hashOfKey(key).toString('hex')
@@ -86,17 +87,31 @@ describe('changes', () => {
   })
 
   it.each<[object, string]>([
-    [{ name: 'a b' }, "The key's name is malformed: expected up to 64 letters"],
-    [{ rate: '50/day' }, "The key's rate is malformed: expected calls in a second, minute or hour"],
-    [{ quota: '50/s' }, "The key's quota is malformed: expected calls in a day"],
-    [{ burst: Number.NaN }, "The key's burst is malformed: expected a whole number"],
-    [{ allow: ['+eth'] }, "The key's allow is malformed: expected namespaces and methods"],
+    [
+      { name: 'a b' },
+      "The key's name is malformed: expected up to 64 letters, digits, dots, dashes and underscores, the first a letter or digit.",
+    ],
+    [
+      { rate: '50/day' },
+      "The key's rate is malformed: expected calls in a second, minute or hour, such as 50/s, 1000/min or 9000/h.",
+    ],
+    [{ quota: '50/s' }, "The key's quota is malformed: expected calls in a day, such as 25000/day."],
+    [
+      { burst: Number.NaN },
+      "The key's burst is malformed: expected a whole number of calls from 1 to 999999999.",
+    ],
+    [
+      { allow: ['+eth'] },
+      "The key's allow is malformed: expected namespaces and methods such as eth or eth_call, with a minus to close one.",
+    ],
   ])('refuse %j', (more, words) => {
-    expect(() => addKey([], { ...plain('ci'), ...more }, 'k', NOW)).toThrow(words)
+    expect(() => addKey([], { ...plain('ci'), ...more }, 'k', NOW)).toThrow(saying(words))
   })
 
   it('give a name to one active key only', () => {
-    expect(() => addKey([record('ci')], plain('ci'), 'k', NOW)).toThrow('There is a key "ci" already')
+    expect(() => addKey([record('ci')], plain('ci'), 'k', NOW)).toThrow(
+      saying('There is a key "ci" already: rotate or revoke it.'),
+    )
     const revoked = revokeKey([record('ci'), record('web')], 'ci', NOW)
     const again = addKey(revoked, plain('ci'), 'k', NOW)
     expect(again.map(({ name, revoked: at }) => [name, at])).toEqual([
@@ -120,9 +135,13 @@ describe('changes', () => {
     const keys = rotateKey([record('ci')], 'ci', 'second', 3600, NOW)
     const [revoked] = revokeKey(keys, 'ci', NOW)
     expect(revoked).toEqual(record('ci', { hash: hex('second'), revoked: NOW.toISOString() }))
-    expect(() => revokeKey([revoked as KeyRecord], 'ci', NOW)).toThrow('The key "ci" is revoked already.')
-    expect(() => rotateKey([revoked as KeyRecord], 'ci', 'k', 0, NOW)).toThrow('is revoked already')
-    expect(() => revokeKey(keys, 'web', NOW)).toThrow('There is no key "web".')
+    expect(() => revokeKey([revoked as KeyRecord], 'ci', NOW)).toThrow(
+      saying('The key "ci" is revoked already.'),
+    )
+    expect(() => rotateKey([revoked as KeyRecord], 'ci', 'k', 0, NOW)).toThrow(
+      saying('The key "ci" is revoked already.'),
+    )
+    expect(() => revokeKey(keys, 'web', NOW)).toThrow(saying('There is no key "web".'))
   })
 })
 
@@ -145,7 +164,7 @@ describe('the key file', () => {
     await changeKeys(file, (keys) => addKey(keys, plain('one'), 'k1', NOW))
     const before = readFileSync(file, 'utf8')
     await expect(changeKeys(file, (keys) => revokeKey(keys, 'two', NOW))).rejects.toThrow(
-      'There is no key "two".',
+      saying('There is no key "two".'),
     )
     expect(readFileSync(file, 'utf8')).toBe(before)
     expect(readdirSync(dir)).toEqual(['keys.json'])
@@ -161,32 +180,42 @@ describe('the key file', () => {
 
   it.each<[unknown, string]>([
     ['{', 'is not JSON.'],
-    [[], 'is not one: '],
-    [{ version: 2, keys: [] }, 'is not one at version: '],
+    [[], 'is malformed: Invalid input: expected object, received array.'],
+    [{ version: 2, keys: [] }, 'is malformed at version: Invalid input: expected 1.'],
     [
       { version: 1, keys: [{ ...record('a'), rate: '5' }] },
-      'is not one at keys.0.rate: expected calls in a second',
+      'is malformed at keys.0.rate: expected calls in a second, minute or hour, such as 50/s, 1000/min or 9000/h.',
     ],
     [
       { version: 1, keys: [{ ...record('a'), hash: 'secret' }] },
-      'is not one at keys.0.hash: expected a SHA-256',
+      'is malformed at keys.0.hash: expected a SHA-256 in hex.',
     ],
-    [{ version: 1, keys: [{ ...record('a'), alow: ['eth'] }] }, 'is not one at keys.0: '],
-    [{ version: 1, keys: [record('a'), record('a')] }, 'two keys have one name'],
-    [{ version: 1, keys: [record('a'), { ...record('b'), hash: hex('a') }] }, 'two keys have one hash'],
+    [
+      { version: 1, keys: [{ ...record('a'), alow: ['eth'] }] },
+      'is malformed at keys.0: Unrecognized key: "alow".',
+    ],
+    [{ version: 1, keys: [record('a'), record('a')] }, 'is malformed: two keys have one name.'],
+    [
+      { version: 1, keys: [record('a'), { ...record('b'), hash: hex('a') }] },
+      'is malformed: two keys have one hash.',
+    ],
   ])('with %j is refused by name', (content, words) => {
     const text = typeof content === 'string' ? content : JSON.stringify(content)
-    expect(() => parseKeys(text, 'k.json')).toThrow(`The key file k.json`)
-    expect(() => parseKeys(text, 'k.json')).toThrow(words)
-    expect(() => parseKeys(text, 'k.json')).not.toThrow('secret')
+    expect(() => parseKeys(text, 'k.json')).toThrow(saying(`The key file k.json ${words}`))
   })
 
   it('that is missing is answered with the command that makes it', () => {
-    expect(() => readKeys(file)).toThrow(`There is no key file ${file}: make one with tandem keys create`)
+    expect(() => readKeys(file)).toThrow(
+      saying(
+        `There is no key file ${file}: make one with tandem keys create --api-keys ${file} --name <name>.`,
+      ),
+    )
   })
 
   it('is not made in a folder that cannot be written', async () => {
     const place = join(dir, 'missing', 'keys.json')
-    await expect(changeKeys(place, (keys) => keys)).rejects.toThrow(`Cannot write beside ${place}: ENOENT.`)
+    await expect(changeKeys(place, (keys) => keys)).rejects.toThrow(
+      saying(`Cannot write beside ${place}: ENOENT.`),
+    )
   })
 })

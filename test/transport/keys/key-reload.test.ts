@@ -145,7 +145,7 @@ it('a node does not start with a missing key file', async () => {
   await start()
   await expect(servedNode({}, { apiKeys: `${keys.file}.missing` })).rejects.toMatchObject({
     kind: 'invalid-options',
-    message: expect.stringContaining('There is no key file'),
+    message: `There is no key file ${keys.file}.missing: make one with tandem keys create --api-keys ${keys.file}.missing --name <name>.`,
   })
   expect((await call(key)).status).toBe(200)
 })
