@@ -107,15 +107,20 @@ describe('a fork that runs', () => {
       asked.push(await (await fetch(running.url, { method: 'POST', headers, body })).text())
     }
     let account = 0
+    const askForNew = () =>
+      post('eth_getBalance', `0x${(0xabc0 + account++).toString(16).padStart(40, '0')}`, 'latest')
     for (const fault of Object.values(FAULTS)) {
       proxy.always(fault)
-      await post('eth_getBalance', `0x${(0xabc0 + account++).toString(16).padStart(40, '0')}`, 'latest')
+      await askForNew()
       await post('anvil_nodeInfo')
       await post('hardhat_metadata')
       await post('web3_clientVersion')
       for (const page of ['readyz', 'healthz', 'livez', '']) {
         asked.push(await (await fetch(`${running.url.replace(/\/$/, '')}/${page}`)).text())
       }
+      // After a good answer the next request waits for a quarter of a second at most; with each failure it doubles.
+      proxy.always(undefined)
+      await askForNew()
     }
     await post('anvil_setRpcUrl', secretUrl(await closedPort()))
     await post('eth_getBalance', `0x${'ab'.repeat(20)}`, 'latest')
