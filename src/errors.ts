@@ -11,7 +11,7 @@ export const ERROR_KINDS = [
   'block-not-found',
   'method-not-found',
   'invalid-params',
-  /** A bug of ours; the words never carry its details. */
+  /** A bug of ours; the message never carries its details. */
   'internal',
   'wallet-disabled',
   /** A passphrase does not open the account's key. */
@@ -21,15 +21,15 @@ export const ERROR_KINDS = [
   'filter-not-found',
   /** Automining accepted the transaction, but no block took it. */
   'not-mined',
-  /** A transaction is in the pool, and no block had it in the time that the caller wanted to wait; data is its hash (EIP-7966). */
+  /** A transaction is in the pool, but was not mined in the time that the caller waits; data is its hash (EIP-7966). */
   'receipt-timeout',
-  /** A transaction whose receipt the caller wants to wait for is queued behind a missing nonce; data is its hash (EIP-7966). */
+  /** A transaction whose receipt the caller waits for is queued behind a missing nonce; data is its hash (EIP-7966). */
   'not-runnable',
   /** The pool refused a transaction. */
   'transaction-refused',
   /** Time or response size ran out. */
   'limit-exceeded',
-  /** The caller has gone, or has aborted the call; the message states how far it came. */
+  /** The caller has disconnected or aborted the call; the message states how far it got. */
   'cancelled',
   /** A log query asked for more blocks or logs than the limit. */
   'log-limit',
@@ -44,9 +44,12 @@ export const ERROR_KINDS = [
   'mining-refused',
   /** A block broke a rule of the chain. */
   'invalid-block',
-  /** Two EVMs made different things of one message; data names what differs. */
+  /** Two EVMs executed one message differently; data names what differs. */
   'execution-differs',
-  /** These ten: why a block or a transaction cannot be simulated, each with a code of its own in the standard of eth_simulateV1. */
+  /**
+   * These ten: why a block or a transaction cannot be simulated, each with its own code in the specification of
+   * eth_simulateV1.
+   */
   'nonce-too-low',
   'nonce-too-high',
   'price-too-low',
@@ -57,11 +60,11 @@ export const ERROR_KINDS = [
   'timestamp-order',
   'initcode-too-long',
   'too-many-blocks',
-  /** The chain that this node forks cannot be asked, has not what is needed, or answered wrongly. */
+  /** The upstream of a fork cannot be reached, lacks what is needed, or gave a wrong answer. */
   'upstream',
-  /** The disk refuses writes, and a change that was asked for was not made; or what is asked for is damaged there. */
+  /** The disk refused to write a change, which was not made, or holds damaged data. */
   'storage',
-  /** The data directory is held, foreign, or of another format; the node does not start. */
+  /** The data directory is in use, foreign, or of another format; the node does not start. */
   'database',
   /** The cluster cannot be joined; the node does not start. */
   'cluster',
@@ -104,7 +107,7 @@ export interface UpstreamFailure {
   readonly status?: number
 }
 
-/** A name that no open method has, and the nearest of those that have one. */
+/** A name without an open method, and the nearest name of one that has. */
 export interface UnknownMethod {
   readonly method: string
   readonly nearest: string
@@ -117,7 +120,7 @@ export interface UnknownMethod {
 export class NodeError extends Error {
   readonly kind: ErrorKind
   readonly data: Hex | BrokenRule | UpstreamFailure | UnknownMethod | undefined
-  /** What a message in the form of another client is made of. */
+  /** The source for messages in the form of another client. */
   readonly failure: ExecutionFailure | undefined
 
   constructor(
@@ -150,7 +153,7 @@ export function brokenRuleOf(error: unknown): BrokenRule | undefined {
   return 'rule' in error.data ? error.data : undefined
 }
 
-/** An error's message, or its text when it is none. */
+/** An error's message, or the text of another thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

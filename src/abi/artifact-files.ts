@@ -5,9 +5,9 @@ import { NodeError } from '../errors.ts'
 import { type Artifact, holdsAbi, readArtifact } from './artifact.ts'
 import { type AbiCodec, loadAbiCodec } from './codec.ts'
 
-/** Folders of compilers that hold no artifacts. */
+/** Compiler folders without artifacts. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['build-info', 'cache', 'node_modules'])
-/** Larger files are no artifacts, bytes. */
+/** Largest file that is read as an artifact, bytes. */
 const LARGEST = 33_554_432
 
 function refused(path: string, why: string): NodeError {
@@ -58,7 +58,7 @@ async function readOne(file: string, codec: AbiCodec): Promise<Artifact> {
   }
 }
 
-/** In a folder, what is no artifact is somebody else's. */
+/** In a folder, files that are not artifacts are skipped: they belong to other tools. */
 async function readLeniently(file: string, codec: AbiCodec): Promise<Artifact[]> {
   if ((await stat(file)).size > LARGEST) return []
   try {

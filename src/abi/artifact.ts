@@ -20,27 +20,27 @@ export interface Artifact {
   readonly name: string
   readonly entries: readonly AbiEntry[]
   readonly creation?: CreationCode
-  /** What its code at an address is known by. */
+  /** Identifies its code at an address. */
   readonly codeKey?: string
 }
 
-/** A compiler's note at the end of code holds a hash of the sources; shorter ones only name the compiler. */
-const LEAST_NOTE = 40
+/** The compiler's metadata at the end of code holds a hash of the sources; shorter metadata only names the compiler. */
+const MIN_METADATA = 40
 
 /**
- * What two copies of one contract have in common, though their immutable values differ: the compiler's note at the end,
- * which is that of the creation code too, or the hash of code that has none.
+ * The same for all copies of one contract, though their immutable values differ: the compiler's metadata at the end,
+ * which the creation code has as well, or the hash of code without metadata.
  */
 export function codeKey(code: Uint8Array): string | undefined {
   if (code.length === 0) return undefined
   const note = code.length < 2 ? 0 : toNumber(code.subarray(-2))
-  if (note >= LEAST_NOTE && note + 2 < code.length) {
+  if (note >= MIN_METADATA && note + 2 < code.length) {
     return toHex(code.subarray(code.length - 2 - note))
   }
   return keccakHex(code)
 }
 
-/** How creation code is recognised; `undefined` when there is none, as of an interface. */
+/** How creation code is recognised; `undefined` when there is none, as for an interface. */
 export function creationOf(code: Uint8Array): CreationCode | undefined {
   if (code.length < 32) return undefined
   return { length: code.length, end: toHex(code.subarray(-32)), hash: keccakHex(code) }
@@ -52,7 +52,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Hardhat has bare text, Foundry and solc an object round it; code with places for libraries is no code yet. */
+/** Hardhat has plain hex, Foundry and solc an object around it; code with unlinked libraries is left out. */
 function bytesOf(value: unknown): Uint8Array | undefined {
   const text = isObject(value) ? value.object : value
   if (typeof text !== 'string') return undefined
@@ -75,8 +75,8 @@ export function holdsAbi(json: unknown): boolean {
 }
 
 /**
- * Reads an artifact, or an ABI alone (JSON entries, or signatures written for people). `name` is that of a source that
- * does not name its contract. Throws an Error that describes the fault.
+ * Reads an artifact, or an ABI alone (JSON entries, or human-readable signatures). `name` is used where the source does
+ * not name its contract. Throws an Error that describes the fault.
  */
 export function readArtifact(json: unknown, codec: AbiCodec, name = ''): Artifact {
   if (!isObject(json)) return { name, entries: entriesOf(json, codec) }

@@ -1,4 +1,4 @@
-/** Bytes to values by their types: the only importer of the library that does it, which is loaded on first use. */
+/** Decodes bytes to values by their types; the only importer of the decoding library, which is loaded on first use. */
 import type { createContract as CreateContract, parseAbi as ParseAbi } from 'micro-eth-signer/abi.js'
 import { type AbiEntry, type AbiParameter, readEntries } from './entry.ts'
 
@@ -47,7 +47,7 @@ function createCodec(createContract: typeof CreateContract, parseAbi: typeof Par
         const value = decoderOf(parameters)(bytes) as AbiValue
         return parameters.length === 1 ? [value] : (value as readonly AbiValue[])
       } catch {
-        // Types that it does not know, and bytes that are something else.
+        // An unknown type, or bytes of another form.
         return undefined
       }
     },

@@ -1,9 +1,9 @@
-/** What contracts say with `console.log`: Hardhat's and Foundry's forms, and those of Hardhat before its integers had a width. */
+/** Texts of `console.log`: Hardhat's and Foundry's signatures, and Hardhat's old ones with `uint` for `uint256`. */
 import { type Hex, toHex } from '../encoding/hex.ts'
 import type { AbiCodec, AbiValue } from './codec.ts'
 import { type AbiParameter, signatureHash } from './entry.ts'
 
-/** An address without code ("console.log" in ASCII): calls to it cost and do what they do for any empty account. */
+/** An address without code ("console.log" in ASCII): calls to it cost as much and do the same as calls to any empty account. */
 export const CONSOLE_ADDRESS: Hex = '0x000000000000000000636f6e736f6c652e6c6f67'
 
 const TYPES = ['uint256', 'string', 'bool', 'address'] as const
@@ -21,7 +21,7 @@ function makeForms(): Map<Hex, readonly AbiParameter[]> {
   function add(types: readonly string[]): void {
     const inputs = types.map(parameter)
     const written = types.map((type) => type.replace(/^(u?int)256$/, '$1'))
-    // A signature that is written out, as libraries do, is hashed as it is written, and so it was for years.
+    // Libraries hash signatures with `uint` and `int` as written, and for years all of them did.
     for (const list of [types, written]) {
       forms.set(`0x${signatureHash(`log(${list.join(',')})`).slice(2, 10)}`, inputs)
     }

@@ -3,7 +3,7 @@ import type { Hex } from '../encoding/hex.ts'
 import type { Artifact } from './artifact.ts'
 import { type AbiEntry, selectorOf, topicOf } from './entry.ts'
 
-/** Entries that share a selector or a topic: one of each shape, and in order, the latest first. */
+/** Entries that share a selector or a topic: one of each shape, the latest first. */
 class SharedKeyEntries {
   readonly #byShape = new Map<string, AbiEntry>()
   #latestFirst: readonly AbiEntry[] | undefined

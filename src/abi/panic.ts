@@ -19,13 +19,13 @@ const MEANINGS: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'call of an internal function that was never set'],
 ])
 
-/** The code in a payload of `Panic(uint256)`; `undefined` when it is none. */
+/** The code in a payload of `Panic(uint256)`; `undefined` for any other payload. */
 export function panicCode(payload: Uint8Array): bigint | undefined {
   if (payload.length !== 36 || toHex(payload.subarray(0, 4)) !== PANIC) return undefined
   return toBigInt(payload.subarray(4))
 }
 
-/** The words for a payload of `Panic(uint256)`, for example `panic 0x12 (division or modulo by zero)`; `undefined` when it is none. */
+/** The text for a payload of `Panic(uint256)`, such as `panic 0x12 (division or modulo by zero)`; `undefined` for any other. */
 export function panicMessage(payload: Uint8Array): string | undefined {
   const code = panicCode(payload)
   if (code === undefined) return undefined

@@ -17,12 +17,12 @@ export interface AbiRegistry {
   /** Adds a contract for good. Where contracts share a selector or topic, the latest comes first. */
   add(artifact: Artifact): Promise<void>
   /**
-   * Registers a contract, with an address for the contract at that address alone, for which its names come before all
-   * others. Registered contracts come before added ones. Their number is bounded: the oldest are evicted.
-   * Throws an Error that tells the limit when the artifact is too large.
+   * Registers a contract; with an address, for that address alone, where its names come before all others. Registered
+   * contracts come before added ones. Their number is bounded: the oldest are evicted. Throws an Error that tells the
+   * limit when the artifact is too large.
    */
   register(artifact: Artifact, address?: Hex): Promise<void>
-  /** The same names in a registry of its own. */
+  /** An independent copy. */
   copy(): AbiRegistry
   call(input: Uint8Array, address?: Hex): DecodedCall | undefined
   /** What a call returned, as text. */
@@ -70,7 +70,7 @@ interface Registration {
   readonly length: number
 }
 
-/** What a copy of a registry begins with. */
+/** The initial contents of a copy. */
 interface Contents {
   readonly codec: AbiCodec | undefined
   /** In the order of their addition. */

@@ -12,7 +12,7 @@ import { type LoadNode, type TrieEdit, updateTrie } from './trie-update.ts'
 /** Root hash of a trie without keys: keccak-256 of 0x80. */
 export const EMPTY_ROOT = keccak256(RLP_EMPTY)
 
-/** All nodes of an in-memory trie are at hand. */
+/** An in-memory trie never has to load a node. */
 const nothingToLoad: LoadNode = (hash) => {
   throw new Error(`an in-memory trie refers to ${hash.hex}`)
 }

@@ -19,8 +19,8 @@ let taken = 0
 const ON_HEAP = 64
 
 /**
- * Zeros to write an encoding into that is hashed, stored or sent soon. A larger array of its own takes as much time as
- * what is written into it; what is kept for long should be copied out, since it keeps the shared array in memory.
+ * Zeros to write an encoding into that is hashed, stored or sent soon. Allocating an array of more than `ON_HEAP` bytes
+ * takes as long as filling it. Copy out what is kept for long, since it keeps the shared array in memory.
  */
 export function roomFor(length: number): Uint8Array {
   if (length <= ON_HEAP || length > SHARED >> 3) return new Uint8Array(length)

@@ -13,10 +13,10 @@ export const HASH_BYTES = 32
 
 const DIGEST_AT = KECCAK_BYTES
 const INPUT_AT = DIGEST_AT + 32
-/** Longer input is hashed on a memory of its own, which is collected: a memory never shrinks. */
+/** Longer input is hashed in a memory of its own that is collected afterwards: a memory never shrinks. */
 const KEPT_INPUT = 1 << 20
 
-/** Hashes input of up to so many bytes. The digest is a view that is valid until the next call. */
+/** Hashes input of up to `longest` bytes. The digest is a view that is valid until the next call. */
 function createKeccak(longest: number): (bytes: Uint8Array) => Uint8Array {
   const memory = createMemory(Math.ceil((INPUT_AT + longest) / PAGE))
   const hash = keccakOn(memory)

@@ -30,7 +30,7 @@ export function sliceHex(bytes: Uint8Array, start: number, end: number): Hex {
     text[at++] = digits >> 8
     text[at++] = digits & 0xff
   }
-  // One flat string: joining '0x' to the digits would be flattened again at every lookup in a map.
+  // One flat string: a concatenation of '0x' and the digits would be flattened at every lookup in a map.
   return text.toString('latin1', 0, at) as Hex
 }
 
@@ -57,7 +57,7 @@ export function fromHex(hex: string): Uint8Array {
   return bytes
 }
 
-/** Writes the bytes of a short `0x` text (an even number of valid digits, already checked) at a place. */
+/** Writes the bytes of a short `0x` text (an even number of valid digits, already checked) at `start`. */
 export function writeHex(into: Uint8Array, start: number, hex: string): void {
   for (let i = start, at = 2; at < hex.length; i++, at += 2) {
     into[i] = ((DIGIT[hex.charCodeAt(at)] ?? 0) << 4) | (DIGIT[hex.charCodeAt(at + 1)] ?? 0)

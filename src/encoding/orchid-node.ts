@@ -15,12 +15,12 @@ const MAX_SHORT_VALUE = 32
 
 /** One node; children by their hashes. */
 export interface OrchidNode {
-  /** Bits, one an element. */
+  /** Bits, one per element. */
   readonly path: Uint8Array
   readonly value: Uint8Array | undefined
   readonly left: Uint8Array | undefined
   readonly right: Uint8Array | undefined
-  /** Are the keys of the trie hashes of the real ones? Those of the state are, those of a block's lists are not. */
+  /** Are keys hashed before they are stored? Those of the state are, those of a block's lists are not. */
   readonly isSecure: boolean
 }
 

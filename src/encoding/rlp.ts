@@ -2,15 +2,15 @@
 import { RLP } from '@ethereumjs/rlp'
 import { EMPTY, toBigInt, toNumber } from './bytes.ts'
 
-/** What RLP carries: byte strings and lists of the same. */
+/** What RLP carries: byte strings, and lists of such items. */
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
-/** Lists within lists; nothing on the chain comes near it. */
+/** Maximum nesting of lists, far above anything on the chain. */
 const MAX_DEPTH = 32
 
 /**
- * Refuses lists that are nested deeply: the library copies what is inside at every level, so that a few megabytes would
- * take it minutes. A length beyond the end is left for the library to refuse.
+ * Refuses lists that are nested deeply: the library copies the content at every level, and would take minutes for a few
+ * megabytes. A length beyond the end is left for the library to refuse.
  */
 function requireShallow(bytes: Uint8Array): void {
   const ends: number[] = []

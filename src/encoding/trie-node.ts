@@ -29,7 +29,7 @@ export class NodeHash {
     this.#hex = hex
   }
 
-  /** That of these bytes, kept as text alone: an array of 32 bytes takes twice as much memory. */
+  /** The hash of these bytes, kept as text only: an array of 32 bytes takes twice as much memory. */
   static of(bytes: Uint8Array): NodeHash {
     return new NodeHash(undefined, keccakHex(bytes))
   }
@@ -68,7 +68,7 @@ export interface LongValue {
 /** A value that is stored in its node, or one that is stored under its hash. */
 export type TrieValue = Uint8Array | LongValue
 
-/** A child that is at hand, or the hash under which it is stored. */
+/** A child in memory, or the hash under which it is stored. */
 export type TrieChild = TrieNode | NodeHash
 
 /** The value of these bytes, at most 2^24 - 1 of them; `hash` is their keccak-256 where that is known. */
@@ -83,7 +83,7 @@ export function trieValue(bytes: Uint8Array, hash?: Hex): TrieValue {
 
 /** One node. Its bytes and hash are computed when they are first asked for. */
 export class TrieNode {
-  /** The bits between the branch that leads here and this node, one an element. */
+  /** The bits between the branch that leads here and this node, one per element. */
   readonly path: Uint8Array
   readonly value: TrieValue | undefined
   #left: TrieChild | undefined
@@ -120,11 +120,11 @@ export class TrieNode {
     return this.#right
   }
 
-  /** The node's serialization; of what its hash is taken. */
+  /** The node's serialization, over which its hash is computed. */
   get bytes(): Uint8Array {
     if (this.#bytes !== undefined) return this.#bytes
     const bytes = encodeNode(this)
-    // One that is stored has forgotten them, and would keep the encodings of other nodes in memory.
+    // A stored node has dropped its bytes: kept again, they would keep encodings of other nodes in memory.
     if (this.#length === 0) this.#bytes = bytes
     this.#length = bytes.length
     return bytes
@@ -167,7 +167,10 @@ export class TrieNode {
   }
 }
 
-/** Writes into one array of the right length: a block encodes dozens of nodes, and a list of parts to join costs more than the bytes. */
+/**
+ * Writes into one array of the right length: a block encodes dozens of nodes, and joining parts costs more than writing
+ * the bytes.
+ */
 function encodeNode({ path, value, left, right, childrenSize }: TrieNode): Uint8Array {
   const isLeaf = left === undefined && right === undefined
   const bytes = roomFor(

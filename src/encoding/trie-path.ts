@@ -1,6 +1,6 @@
-/** Paths of the binary trie: bits, one an element, and their bytes; lengths as the parent chain's CompactSize. */
+/** Paths of the binary trie: bits, one per element, and their bytes; lengths as the parent chain's CompactSize. */
 
-/** The bits of a byte string, most significant first, one an element. */
+/** The bits of a byte string, most significant first, one per element. */
 export function bitsOf(key: Uint8Array): Uint8Array {
   const bits = new Uint8Array(key.length * 8)
   for (let i = 0; i < key.length; i++) {
@@ -11,7 +11,7 @@ export function bitsOf(key: Uint8Array): Uint8Array {
   return bits
 }
 
-/** Bits, one an element, as bytes, most significant first; the last byte is filled with zeros. */
+/** Bits, one per element, as bytes, most significant first; the last byte is filled with zeros. */
 export function packedBits(bits: Uint8Array): Uint8Array {
   const out = new Uint8Array((bits.length + 7) >> 3)
   writeBits(out, 0, bits)

@@ -43,7 +43,7 @@ export function updateTrie(
   load: LoadNode,
 ): TrieNode | undefined {
   if (edits.length === 0) return root
-  // The order of the bytes is that of their bits, a prefix before what it begins.
+  // Bytes sort like their bits, a key before the keys that it is a prefix of.
   const sorted = [...edits]
     .sort((a, b) => compare(a.key, b.key))
     .map(({ key, value, hash, subtree }) => ({
@@ -68,7 +68,7 @@ class Update {
   apply(node: TrieNode | undefined, from: number, to: number, depth: number): TrieNode | undefined {
     if (from === to) return node
     if (node === undefined) return this.#create(from, to, depth)
-    // The edits are in order, so the first and the last one share with the path what all of them share.
+    // The edits are sorted: the bits that the first and the last share with the path, all share.
     const first = this.#bitsAt(from)
     const last = this.#bitsAt(to - 1)
     const shared = Math.min(sharedBits(node.path, first, depth), sharedBits(node.path, last, depth))
@@ -87,7 +87,7 @@ class Update {
     return middle
   }
 
-  /** A subtree where there was none: of the edits that set a value. */
+  /** A subtree where there was none, of the edits that set a value. */
   #create(from: number, to: number, depth: number): TrieNode | undefined {
     let start = from
     let end = to
@@ -109,7 +109,10 @@ class Update {
     return this.#change(new TrieNode(path, undefined, undefined, undefined, 0), start, end, depth)
   }
 
-  /** Edits that leave the node's path after `shared` bits: a node without value comes between, if any changes something. */
+  /**
+   * Edits that leave the node's path after `shared` bits: a node without value is put above it, if any edit changes
+   * something.
+   */
   #fork(node: TrieNode, shared: number, from: number, to: number, depth: number): TrieNode | undefined {
     const rest = new TrieNode(
       node.path.subarray(shared + 1),

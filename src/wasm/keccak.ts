@@ -9,9 +9,9 @@ import { compileModule, instantiate, type WasmMemory, type WasmModule } from './
 /** Bytes of input that a permutation takes. */
 const RATE = 136
 const ROUNDS = 24
-/** Rounds that are written out in the loop; even, since each second one goes back to the first lanes. More take longer. */
+/** Rounds that the loop unrolls; even, since every second round writes back to the first lanes. More are slower. */
 const UNROLLED = 2
-/** Ends of input that are hashed where they are, without a padded copy: a word, a key and a slot. */
+/** Lengths of a last block that is hashed in place, without a padded copy: a word, a key and a slot. */
 const FREQUENT = [32, 64]
 
 /** The last bit of a padded block, in its lane; as the signed number that instructions have. */

@@ -15,13 +15,13 @@ export class ModuleWriter {
   readonly #functions: { readonly name: string; readonly type: number; readonly body: FunctionBody }[] = []
   readonly #data: { readonly at: number; readonly bytes: Uint8Array }[] = []
 
-  /** Imports a function of the module `host`; its index. All imports come before the first `add`. */
+  /** Imports a function of the module `host`; returns its index. All imports come before the first `add`. */
   import(name: string, signature: Signature): number {
     this.#imports.push({ name, type: this.#type(signature) })
     return this.#imports.length - 1
   }
 
-  /** Adds an exported function; its index. */
+  /** Adds an exported function; returns its index. */
   add(name: string, signature: Signature, body: FunctionBody): number {
     this.#functions.push({ name, type: this.#type(signature), body })
     return this.#imports.length + this.#functions.length - 1

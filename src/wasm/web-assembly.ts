@@ -29,7 +29,7 @@ interface WebAssemblyInterface {
 
 const found = (globalThis as { readonly WebAssembly?: WebAssemblyInterface }).WebAssembly
 
-/** Is there WebAssembly? Not where V8 may not make code (`--jitless`). */
+/** Is there WebAssembly? Not where V8 may not generate code (`--jitless`). */
 export const hasWebAssembly = found !== undefined
 
 function webAssembly(): WebAssemblyInterface {
@@ -37,7 +37,7 @@ function webAssembly(): WebAssemblyInterface {
   return found
 }
 
-/** Zeros, so many pages of 64 KiB. */
+/** A zeroed memory of `pages` pages of 64 KiB. */
 export function createMemory(pages: number): WasmMemory {
   return new (webAssembly().Memory)({ initial: pages })
 }
