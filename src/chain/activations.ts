@@ -77,8 +77,8 @@ function activatingByHeight(chain: ChainName): ReadonlyMap<number, readonly Rule
 }
 
 /**
- * What depends on the rules, by height: one shared record per stretch of heights without a change, so that asking costs
- * nothing. `also` are further heights at which the record changes.
+ * A lookup by height of what depends on the rules, with one shared record for each range of heights without a change.
+ * `also` are further heights at which the record changes.
  */
 export function byStretch<T>(
   chain: ChainName,
@@ -119,13 +119,16 @@ export function minimumDifficultyAt(name: ChainName): (height: number) => bigint
   return (height) => (isRaised(height) ? 550_000_000n : 131_072n)
 }
 
-/** By what part of itself the difficulty moves, by height (docs/internals/protocol.md#31-difficulty). */
+/** Bound divisor of the difficulty by height (docs/internals/protocol.md#31-difficulty). */
 export function boundDivisorAt(name: ChainName): (height: number) => bigint {
   if (name === 'regtest') return () => 2048n
   return (height) => (isActive(name, 'rskip156', height) ? 400n : 50n)
 }
 
-/** Seconds by which the parent chain's clock must be less away than this, by height (docs/internals/protocol.md#17-validity). */
+/**
+ * The parent-chain header's time must differ from ours by less than this many seconds, by height
+ * (docs/internals/protocol.md#17-validity).
+ */
 export function parentChainTimeWindowAt(name: ChainName): (height: number) => number | undefined {
   const isWider = (height: number) => name === 'testnet' && isActive(name, 'rskip297', height)
   return (height) => (!isActive(name, 'rskip179', height) ? undefined : isWider(height) ? 7200 : 300)

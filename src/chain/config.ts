@@ -139,7 +139,7 @@ export function withMinimumGasPrice(config: ChainConfig, price: bigint): ChainCo
   }
 }
 
-/** The same network with one difficulty for all blocks above genesis, so that a search for work is as long as wanted. */
+/** The same network with one difficulty for all blocks above genesis, so that the proof search takes as long as wanted. */
 export function withDifficulty(config: ChainConfig, difficulty: bigint): ChainConfig {
   return { ...config, difficulty: { ...config.difficulty, fixed: difficulty } }
 }
@@ -163,7 +163,7 @@ export function sublistLimits(
 }
 
 /**
- * The most gas that one transaction may ask for beside this block: its larger sublist
+ * The most gas that one transaction in this block may ask for: that of the larger sublist
  * (docs/internals/protocol.md#45-pool-admission), or 2^60.
  */
 export function maxTransactionGas(

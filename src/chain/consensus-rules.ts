@@ -75,7 +75,7 @@ export const CONSENSUS_RULES = {
   rskip181: ['iris300', 'peg-in rejection events'],
   rskip185: ['iris300', 'peg-out refunds and events'],
   rskip186: ['iris300', 'creation height of the federation'],
-  rskip191: ['iris300', 'DUPN, SWAPN and TXINDEX leave'],
+  rskip191: ['iris300', 'removal of DUPN, SWAPN and TXINDEX'],
   rskip197: ['iris300', 'a failing precompiled contract fails the call only'],
   rskip199: ['iris300', 'registerBtcTransaction is public'],
   rskip200: ['iris300', 'limits of receiveHeader'],

@@ -66,8 +66,8 @@ function recoverBy(bindings: NativeBindings): Curve['recover'] {
 }
 
 /**
- * The native implementation, or `undefined` where no build of it loads. The package's main entry would fall back to
- * slow JavaScript without a word; its `bindings.js` throws instead.
+ * The native implementation, or `undefined` where no build of it loads. The package's main entry would silently fall
+ * back to slow JavaScript; its `bindings.js` throws instead.
  */
 export function loadNativeCurve(): Curve | undefined {
   try {

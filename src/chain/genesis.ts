@@ -30,13 +30,13 @@ export interface Genesis {
    */
   header(postState: Hex): Header
   readonly accounts: ReadonlyMap<Hex, GenesisAccount>
-  /** Does the header carry the real network's root, which is not the one of our state? */
+  /** Does the header carry the real network's root, which differs from our state's? */
   readonly hasHistoricalRoot: boolean
   /** Writes the accounts, with their code and storage, into an empty state. */
   apply(state: GenesisState): void
 }
 
-/** What a state must take for a genesis to be written into it. */
+/** The part of a state that a genesis is written into. */
 export interface GenesisState {
   putAccount(address: Hex, account: Account): void
   putCode(address: Hex, code: Uint8Array): void

@@ -220,7 +220,7 @@ class ElementReader {
     return value
   }
 
-  /** A number that JavaScript has exactly. */
+  /** A number that JavaScript represents exactly. */
   small(element: number): number {
     const minimal = stripZeros(this.bytes(element))
     this.#keepUnless(element, minimal)

@@ -3,7 +3,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { bloomBits } from './bloom.ts'
 import type { Log } from './receipt.ts'
 
-/** For each position, the topics of which a log must have one there; `null` or an empty list is a wildcard. */
+/** For each position, the topics of which the log must have one; `null` or an empty list is a wildcard. */
 export type TopicFilter = readonly (readonly Hex[] | null)[]
 
 /**

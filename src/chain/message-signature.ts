@@ -7,7 +7,7 @@ import { recoverAddress, sign } from './signature.ts'
 /** Bytes of a signature: r, s, v. */
 export const SIGNATURE_LENGTH = 65
 
-/** The hash of a personal message (EIP-191, version 0x45): of its bytes behind a prefix that no transaction has. */
+/** The hash of a personal message (EIP-191, version 0x45): of its bytes after a prefix that no transaction begins with. */
 export function personalMessageHash(message: Uint8Array): Uint8Array {
   return keccak256(
     concat(new TextEncoder().encode(`\x19Ethereum Signed Message:\n${message.length}`), message),

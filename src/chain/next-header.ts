@@ -54,8 +54,8 @@ export function emptyHeader(number: number, config: ChainConfig): Header {
 }
 
 /**
- * Difficulty of the block after `parent` (docs/internals/protocol.md#31-difficulty). `timestamp` in seconds. Each
- * uncle makes the goal interval longer, so that the rule controls the rate of headers and not that of blocks.
+ * Difficulty of the block after `parent` (docs/internals/protocol.md#31-difficulty). `timestamp` in seconds. Each uncle
+ * makes the goal interval longer, so that the rule controls the rate of headers, uncles included.
  */
 export function nextDifficulty(
   parent: Header,

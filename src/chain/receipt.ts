@@ -59,7 +59,7 @@ function writeLog(out: Uint8Array, at: number, log: Log): number {
   return writeString(out, next, log.data)
 }
 
-/** Receipts that were encoded once: those of a block are wanted for its root and again for the disk, and then no more. */
+/** Encoded receipts of a block, which are needed twice: for its root and for the disk. */
 const encodedOnce = new WeakMap<readonly Receipt[], readonly Uint8Array[]>()
 
 /** The bytes of each receipt of a block, whose list does not change any more. */
@@ -75,8 +75,8 @@ export function encodeReceipts(receipts: readonly Receipt[]): readonly Uint8Arra
 }
 
 /**
- * RLP of the six items of a receipt; the status stands first and last (docs/internals/protocol.md#55-receipts). Written into one
- * array: every block pays several receivers, and joining the parts of a log takes longer than the log.
+ * RLP of the six items of a receipt; the status stands first and last (docs/internals/protocol.md#55-receipts). Written
+ * into one array: every block logs several payouts, and joining the parts of a log takes longer than encoding it.
  */
 export function encodeReceipt({
   succeeded,

@@ -17,16 +17,16 @@ export interface RemascParameters {
    * (RSKIP-85); zero before that rule.
    */
   minimumGasAt(height: number): { readonly payout: bigint; readonly federator: bigint }
-  /** Does the block of a height pay? Always, unless given: a fork leaves payouts out whose ancestors its upstream lacks. */
+  /** Does the block of a height pay? Always, unless given: a fork leaves out payouts for ancestors that its upstream lacks. */
   readonly isPaidAt?: (height: number) => boolean
 }
 
-/** Which part of what each share is, the same on every network: one fifth for the labs, and so on. */
+/** The divisor of each share, the same on every network: one fifth for the labs, and so on. */
 export const REMASC_DIVISORS = {
   labs: 5n,
-  /** Of what the labs leave. */
+  /** Of what remains after the labs' share. */
   federation: 100n,
-  /** Those who named siblings, of what labs and federation leave. */
+  /** Those who named siblings, of what remains after labs and federation. */
   publishers: 10n,
   /** Burned of each miner's part after a broken selection rule. */
   punishment: 10n,

@@ -6,7 +6,7 @@ import { decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { invalidParams } from '../errors.ts'
 
-/** What the bytes of a transaction hold, or give without recovering its sender. */
+/** What the bytes of a transaction give without recovering its sender. */
 export interface TransactionFields {
   readonly hash: Hex
   readonly nonce: bigint
@@ -82,8 +82,8 @@ export function parseTransaction(raw: Uint8Array): Parsed {
 const LONG = 4096
 
 /**
- * A copy, unless the bytes are all of a long array: what came in may be a view into a large request, and what is encoded
- * shares its array with others.
+ * A copy, unless the bytes fill a long array: received bytes may be a view into a large request, and encoded bytes
+ * share an array with others.
  */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.length >= LONG && bytes.buffer.byteLength === bytes.length ? bytes : bytes.slice()

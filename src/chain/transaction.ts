@@ -56,9 +56,9 @@ const S_BOUND = CURVE_ORDER / 2n
 
 /**
  * Reads a signed transaction and recovers its sender. Throws `invalid-params` with the messages of
- * docs/internals/rpc-reference.md#75-sending: broken RLP, not nine elements (envelopes of a type among them), no gas
- * limit, a receiver that is no address, a signature that is missing, out of range or in the upper half.
- * Whether the chain id fits is for `checkChainId`.
+ * docs/internals/rpc-reference.md#75-sending: broken RLP, not nine elements (typed envelopes among them), no gas limit,
+ * a receiver that is no address, a signature that is missing, out of range or in the upper half. Whether the chain id
+ * fits is for `checkChainId`.
  */
 export function decodeTransaction(raw: Uint8Array): Transaction {
   const { fields, parity } = parseTransaction(raw)

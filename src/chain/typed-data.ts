@@ -2,7 +2,10 @@
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
 
-/** A message, the types that it is made of, and the domain that it is for; whether they fit is seen when it is hashed. */
+/**
+ * A message, the types that it is made of, and the domain that it is for; whether they fit together is checked when it
+ * is hashed.
+ */
 export interface TypedData {
   /** Fields of each type, in order. Without `EIP712Domain` its fields are those that the domain has. */
   readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>
@@ -18,7 +21,7 @@ const LONGEST_REASON = 200
 const CODE_MESSAGE = /\b(Type|Range)Error\b|\[object /
 
 function refusal(error: unknown): Error {
-  // Such a message, also inside the library's, is about code and not about the data.
+  // Such a message, even within the library's, is about code and not about the data.
   const isReason = error instanceof Error && !CODE_MESSAGE.test(`${error.name} ${error.message}`)
   return invalidParams(
     `Invalid typedData: ${isReason ? error.message.slice(0, LONGEST_REASON) : 'types and message do not fit together'}`,
@@ -26,8 +29,8 @@ function refusal(error: unknown): Error {
 }
 
 /**
- * Loads the library on first use and gives what signs: 65 bytes r ‖ s ‖ v, v 27 or 28, the nonce by RFC 6979.
- * Signing throws `invalid-params` when domain or message are not of their types, fields of no type among them.
+ * Loads the library on first use and returns the function that signs: 65 bytes r ‖ s ‖ v, v 27 or 28, the nonce by RFC
+ * 6979. Signing throws `invalid-params` when domain or message are not of their types, fields of no type among them.
  */
 export async function loadTypedDataSigner(): Promise<(typedData: TypedData, key: Uint8Array) => Hex> {
   const { signTyped } = await import('micro-eth-signer')

@@ -25,7 +25,7 @@ interface HeaderCase {
   readonly now: number
 }
 
-/** What breaks a rule: the message, and the same for programs. */
+/** A broken rule: the message, and the same for programs. */
 interface Violation extends Omit<BrokenRule, 'height'> {
   readonly message: string
 }
@@ -42,7 +42,7 @@ function violation(rule: string, message: string, expected?: unknown, found?: un
   }
 }
 
-/** A field has to have one value, which the message names too. */
+/** A field must have one value, which the message names too. */
 function mustBe(rule: string, expected: unknown, found: unknown): Violation {
   return violation(rule, `${rule} must be ${expected}, not ${found}`, expected, found)
 }
@@ -93,7 +93,7 @@ const hasDifficulty: Rule<HeaderCase> = ({ header, parent, config }) => {
   return header.difficulty === expected ? undefined : mustBe('difficulty', expected, header.difficulty)
 }
 
-/** A field has to be within bounds. */
+/** A field must be within bounds. */
 function withinRange(
   rule: string,
   { lowest, highest }: { readonly lowest: bigint; readonly highest: bigint },
@@ -172,8 +172,8 @@ export function validateHeader(header: Header, parent: Header, config: ChainConf
 }
 
 /**
- * Checks a header that was made here, once it has its proof. What follows from the parent it has by its making, save
- * where a development client asked for another gas limit or gas price. `now` in Unix seconds. Throws `invalid-block`.
+ * Checks a header that was made here, once it has its proof. The bounds of its gas limit and minimum gas price are left
+ * out: a development client may have asked for other values. `now` in Unix seconds. Throws `invalid-block`.
  */
 export function validateOwnHeader(header: Header, parent: Header, config: ChainConfig, now: number): void {
   check(OWN_HEADER_RULES, { header, parent, config, now }, header.number)
@@ -271,9 +271,9 @@ const BODY_RULES: readonly Rule<BodyCase>[] = [
 
 /**
  * Checks what a block carries against its header: transactions, sublists, uncles
- * (docs/internals/protocol.md#16-edges-and-base-event, docs/internals/protocol.md#17-validity, docs/internals/protocol.md#32-uncles,
- * docs/internals/protocol.md#42-minimum-gas-price). Throws `invalid-block` naming the first rule broken. How uncles
- * stand to the chain is not checked.
+ * (docs/internals/protocol.md#16-edges-and-base-event, docs/internals/protocol.md#17-validity,
+ * docs/internals/protocol.md#32-uncles, docs/internals/protocol.md#42-minimum-gas-price). Throws `invalid-block` naming
+ * the first rule broken. The ancestry of uncles is not checked.
  */
 export function validateBody(block: Block, config: ChainConfig): void {
   check(BODY_RULES, { block, config }, block.header.number)

@@ -29,7 +29,7 @@ it('a state of another chain id is refused with the ids, and changes nothing unl
   for (const file of [state, genesis]) {
     const { error } = await runFilled(fillLoadCommand, [file, '--data-dir', dataDir])
     expect(error?.message).toBe(
-      `${file}: The state file is of chain id 1337, not of that of this chain (regtest, chain id 33); tandem load --force loads it all the same.`,
+      `${file}: The state file is of chain id 1337, not of this chain's (regtest, chain id 33); tandem load --force loads it all the same.`,
     )
     expect(await balanceIn(dataDir)).toBe('0x0')
     const own = `${dataDir}-${file === state}`

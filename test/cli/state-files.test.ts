@@ -107,7 +107,7 @@ describe('tandem dump and load', () => {
     [
       'text.json',
       'hello',
-      (file) => `${file}: The state is not JSON: it was cut off, or it is no state file.`,
+      (file) => `${file}: The state is not JSON: it was cut off, or it is not a state file.`,
     ],
     [
       'other.json',

@@ -44,7 +44,7 @@ class Reader {
     return this.take(first === 0xfd ? 2 : 4).reduceRight((value, byte) => value * 256 + byte, 0)
   }
 
-  /** Passes over `count` things that each have `before` bytes, a sized script, and `after` bytes. */
+  /** Skips `count` items that each have `before` bytes, a sized script, and `after` bytes. */
   skipScripts(before: number, after: number): number {
     const count = this.size()
     for (let i = 0; i < count; i++) {
@@ -56,7 +56,7 @@ class Reader {
   }
 }
 
-/** The next transaction without its witness: the bytes that its id is made of. */
+/** The next transaction without its witness: the bytes that are hashed for its id. */
 function readTransaction(reader: Reader): Uint8Array {
   const version = reader.take(4)
   const hasWitness = reader.peek(0) === 0 && reader.peek(1) === 1

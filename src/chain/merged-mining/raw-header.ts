@@ -82,7 +82,7 @@ export function verifyMergedMining(
   const elements = elementsOf(rawHeader)
   const element = (position: number): Uint8Array => elements[position] as Uint8Array
   const layout = LAYOUTS[elements.length]
-  if (layout === undefined) throw broken(`A raw header with proof has no ${elements.length} elements`)
+  if (layout === undefined) throw broken(`A raw header with proof cannot have ${elements.length} elements`)
   const { version, hasUmmRoot } = layout
   if (version > 0 && !equal(element(VERSION), Uint8Array.of(version))) {
     throw broken(`A raw header of ${elements.length} elements must have version ${version}`)

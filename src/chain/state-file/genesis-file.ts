@@ -29,7 +29,7 @@ const gethFile = z.object({
   gasLimit: quantity.optional(),
 })
 
-/** A key that files of the reference node have, and geth's have not. */
+/** A key that files of the reference node have, and geth's lack. */
 const REFERENCE_KEY = 'bitcoinMergedMiningHeader'
 
 function allocOf(accounts: ReadonlyMap<Hex, PartialAccount>): GenesisAlloc {
@@ -44,7 +44,7 @@ function allocOf(accounts: ReadonlyMap<Hex, PartialAccount>): GenesisAlloc {
   )
 }
 
-/** Reads the text of a genesis file. Throws `invalid-params` in a sentence when it is none. */
+/** Reads the text of a genesis file. Throws `invalid-params` when it is malformed. */
 export function readGenesisSettings(text: string): GenesisSettings {
   let json: unknown
   try {

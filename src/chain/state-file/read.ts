@@ -36,7 +36,7 @@ export type StateFile =
     }
 
 const WORD_LIMIT = 2n ** 256n
-/** Blocks of a chain that begins here have numbers of 4 bytes (RSKIP-110) for as long as anybody runs it. */
+/** Blocks of a chain that begins here have numbers of 4 bytes (RSKIP-110) for as long as it can run. */
 const MAX_HEIGHT = 2n ** 31n - 1n
 
 const lower = (text: string): Hex => `0x${text.replace(/^0x/i, '').toLowerCase()}`
@@ -63,7 +63,7 @@ const cellBytes = word.transform((value) =>
   value === 0n ? EMPTY : stripZeros(fromHex(`0x${value.toString(16).padStart(64, '0')}`)),
 )
 
-/** A record whose keys are read as well. */
+/** A record whose keys are parsed too. */
 function mapOf<K, V>(key: z.ZodType<K, string>, value: z.ZodType<V>): z.ZodType<ReadonlyMap<K, V>> {
   return z.record(z.string(), z.unknown()).transform((entries, context) => {
     const map = new Map<K, V>()
@@ -237,7 +237,7 @@ function requireChecksum(text: string): void {
 function requireChainId(found: number, { name, chainId }: ChainConfig): void {
   if (found === chainId) return
   throw invalidParams(
-    `The state file is of chain id ${found}, not of that of this chain (${name}, chain id ${chainId}); tandem load --force loads it all the same.`,
+    `The state file is of chain id ${found}, not of this chain's (${name}, chain id ${chainId}); tandem load --force loads it all the same.`,
   )
 }
 
@@ -284,7 +284,10 @@ export function readAccounts(json: unknown, what: string): ReadonlyMap<Hex, Part
   return check(accounts, withoutMarker(json), what)
 }
 
-/** The accounts of a JSON value that is no state file of this node. Throws `invalid-params` when it has none of the known forms. */
+/**
+ * The accounts of a JSON value that is not a state file of this node. Throws `invalid-params` when it has none of the
+ * known forms.
+ */
 function foreignAccounts(json: Record<string, unknown>): ReadonlyMap<Hex, PartialAccount> {
   for (const what of ['accounts', 'alloc']) if (isObject(json[what])) return readAccounts(json[what], what)
   const names = Object.keys(json)
@@ -297,17 +300,17 @@ function foreignAccounts(json: Record<string, unknown>): ReadonlyMap<Hex, Partia
 }
 
 /**
- * Reads the text of a state file for a chain. Throws `invalid-params` in a sentence when it is none, and for a file of
- * this node of another version or chain, or with a wrong checksum; also for one of another chain id, unless it is forced.
+ * Reads the text of a state file for a chain. Throws `invalid-params` when it is not a state file, and for a file of
+ * this node that has another version, another chain or a wrong checksum, or, unless `isForced`, another chain id.
  */
 export function readStateFile(text: string, config: ChainConfig, isForced = false): StateFile {
   let json: unknown
   try {
     json = JSON.parse(text)
   } catch {
-    throw invalidParams('The state is not JSON: it was cut off, or it is no state file.')
+    throw invalidParams('The state is not JSON: it was cut off, or it is not a state file.')
   }
-  if (!isObject(json)) throw invalidParams('The state is no JSON object.')
+  if (!isObject(json)) throw invalidParams('The state is not a JSON object.')
   if (json.format === STATE_FORMAT) {
     return ownFile(json, text, config, isForced)
   }

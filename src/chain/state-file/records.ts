@@ -22,7 +22,7 @@ export interface WholeAccount {
 /** An account to load; absent members stay as they are. */
 export type PartialAccount = Partial<WholeAccount>
 
-/** What became of an account; absent members stayed as they were. */
+/** The changes of an account; absent members stayed as they were. */
 export interface AccountChange {
   readonly nonce: bigint
   readonly balance: bigint
@@ -41,15 +41,15 @@ export interface BlockRecord {
   readonly block: Block
   /** One per transaction. */
   readonly receipts: readonly Receipt[]
-  /** Of transactions whose messages went further than the transactions themselves show. */
+  /** Of transactions whose inner calls involved further accounts. */
   readonly internals: readonly TransactionInternals[]
-  /** From the state after the parent, of a genesis from an empty one, to the state that the block made. */
+  /** From the state after the parent (for a genesis, an empty state) to the state after the block. */
   readonly changes: StateChangeRecord
   /** State edits after the block; none where there are no accounts in it. */
   readonly edits: StateChangeRecord
 }
 
-/** The chain that a state is of. */
+/** The chain that a state belongs to. */
 export interface ChainIdentity {
   /** Name of the network. */
   readonly chain: string
@@ -64,7 +64,7 @@ export interface DumpedHead {
   readonly stateRoot: Hex
 }
 
-/** What a state file without history names of the head that it was dumped at, so that a chain can begin there. */
+/** What a state file without history states of the head at the dump, so that a chain can begin there. */
 export interface LoadedHead {
   readonly number: number
   /** Unix seconds. */

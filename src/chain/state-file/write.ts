@@ -26,7 +26,7 @@ export const CHECKSUM_MARK = ',"checksum":"'
 
 const ZERO_HASH: Hex = `0x${'0'.repeat(64)}`
 
-/** Anvil reads a nonce as a JSON number; one beyond the exact ones is text. */
+/** Anvil reads a nonce as a JSON number; one that is not exact is written as text. */
 function nonceOf(nonce: bigint): number | Hex {
   return nonce <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(nonce) : toQuantity(nonce)
 }

@@ -142,7 +142,7 @@ describe('made headers', () => {
       refused(/one RLP list/),
     )
     expect(() => verifyMergedMining(encodeHeader(header, 'full', rules), proof, 'regtest')).toThrow(
-      refused(/no 23 elements/),
+      refused(/cannot have 23 elements/),
     )
     const unmined = encodeHeader(localHeader(7), 'raw', rules)
     expect(() => verifyMergedMining(unmined, proof, 'regtest')).toThrow(refused(/must have version 1/))

@@ -190,7 +190,7 @@ it('refuses what does not fit in a sentence, and changes nothing', async () => {
     ],
     [
       signed(own.replace('"chainId":33', '"chainId":31')),
-      'The state file is of chain id 31, not of that of this chain (regtest, chain id 33); tandem load --force loads it all the same.',
+      "The state file is of chain id 31, not of this chain's (regtest, chain id 33); tandem load --force loads it all the same.",
     ],
     [
       signed(own.replace('"chain":"regtest"', '"chain":"testnet"')),
@@ -200,7 +200,7 @@ it('refuses what does not fit in a sentence, and changes nothing', async () => {
       own.replace('"balance":"0x5"', '"balance":"0x6"'),
       'The checksum of the state file is wrong: it was cut off or changed after it was written.',
     ],
-    [own.slice(0, -100), 'The state is not JSON: it was cut off, or it is no state file.'],
+    [own.slice(0, -100), 'The state is not JSON: it was cut off, or it is not a state file.'],
     [zipped.slice(0, -100), 'The state cannot be decompressed: it was cut off, or it is too large.'],
     [
       signed(own.replace('"balance":"0x5"', '"balance":"x"')),
@@ -234,7 +234,7 @@ it('refuses what does not fit in a sentence, and changes nothing', async () => {
       'No state was found: expected a state file of tandem, a dump of Anvil, accounts by address, or a genesis file with "alloc".',
     ],
     [{ alloc: { '0x12': {} } }, 'alloc: 0x12: must be an address of 20 bytes in hex'],
-    ['0x00', 'The state is not JSON: it was cut off, or it is no state file.'],
+    ['0x00', 'The state is not JSON: it was cut off, or it is not a state file.'],
     ['0x', 'Invalid state: expected hex of the gzip of a state file, or its JSON.'],
     [[], 'Invalid state: expected hex of the gzip of a state file, or its JSON.'],
     [null, 'Invalid state: expected hex of the gzip of a state file, or its JSON.'],
