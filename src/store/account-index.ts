@@ -94,7 +94,7 @@ export interface AccountEntries {
   readonly creators: Entries<ContractOrigin>
 }
 
-/** The entries of a block with what an execution shows of it. */
+/** The entries of a block, with the internals of its execution. */
 export function accountEntries(
   executed: IndexedBlock,
   internals: ExecutedBlock['internals'],
@@ -129,7 +129,7 @@ export class AccountIndex {
     this.#tables = accountTables(reader)
   }
 
-  /** What only an execution shows of a block, canonical or not. */
+  /** Stores the internals of a block, canonical or not. */
   put({ hash, internals = [] }: ExecutedBlock): Write[] {
     return internals.length === 0 ? [] : [this.#tables.internals.put(hash, internals)]
   }
@@ -198,7 +198,7 @@ export class AccountIndex {
     return this.#tables.accountBlocks.get(atHeight(account, height)) ?? []
   }
 
-  /** Those that a block came with, or that are stored for it. */
+  /** The internals that a block came with, or those stored for it. */
   internalsOf({ hash, internals }: ExecutedBlock): ExecutedBlock['internals'] {
     return internals ?? this.#tables.internals.get(hash)
   }

@@ -1,5 +1,5 @@
 /**
- * Byte strings one behind the other in a few large arrays, found again by a small number. A chain in memory keeps some
+ * Byte strings one after another in a few large arrays, each found by a small number. A chain in memory keeps some
  * sixty values a block: as arrays of their own each is three objects that every garbage collection visits.
  */
 
@@ -23,7 +23,7 @@ const NOTHING = new Uint8Array(0)
 /** Where a value is: a number below 2^31. */
 export type Location = number
 
-/** Values that are added and read. What was read stays as it is, also when the arena is dropped. */
+/** Values that are added and read. What was read stays valid, even when the arena is dropped. */
 export class Arena {
   /** A value that is larger than a slab has an array of its own, which stands for several. */
   readonly #slabs: Uint8Array[] = []

@@ -20,9 +20,9 @@ export function isDraft(name: string): boolean {
 }
 
 /**
- * Creates or replaces a file with `mode` (less the process's umask) by one rename: a reader finds the old text or the new
- * one. Once it resolves the file survives the death of the process and of the machine. Throws the file system's errors,
- * and what the iteration of `content` throws; the file is then as it was.
+ * Creates or replaces a file with `mode` (less the process's umask) by one rename: a reader finds the old text or the
+ * new one. Once it resolves the file survives a crash of the process and of the machine. Throws the file system's
+ * errors, and what the iteration of `content` throws; the file is then as it was.
  */
 export async function replaceFile(
   path: string,

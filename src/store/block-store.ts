@@ -74,7 +74,7 @@ export class BlockStore {
     this.pool = new StoredPool(tables.pool)
   }
 
-  /** Reads what must be at hand before the first block: the pool, and how high blocks stand. */
+  /** Reads what must be in memory before the first block: the pool, and the greatest height. */
   static async open(
     reader: KeyValueReader,
     config: ChainConfig,
@@ -191,7 +191,7 @@ export class BlockStore {
     return (hash === undefined ? undefined : this.#tables.headers.get(hash)?.header.number) ?? 0
   }
 
-  /** The block at a height that counts; `undefined` above the head. */
+  /** The canonical block at a height; `undefined` above the head. */
   canonicalHash(height: number): Hex | undefined {
     if (this.#history !== undefined && height < this.#history.above) return this.#history.hashAt(height)
     return this.#tables.canonical.get(height)
@@ -208,8 +208,8 @@ export class BlockStore {
   }
 
   /**
-   * Roots of the states that the blocks at a height need: that of each header, which is its own where the header is of the
-   * unified trie, and that of the state after it.
+   * Roots of the states that the blocks at a height need: the one in each header, which is the root of a state where
+   * the header has the unified trie's, and that of the state after the block.
    */
   rootsAt(height: number): readonly Hex[] {
     return (this.#tables.heights.get(height) ?? NO_HASHES).flatMap((hash) => {
@@ -285,7 +285,7 @@ export class BlockStore {
     ]
   }
 
-  /** Makes a block the canonical one of its height, and its transactions found. */
+  /** Makes a block the canonical one of its height, and adds the lookups of its transactions. */
   extend(executed: ExecutedBlock): Write[] {
     const { hash, block } = executed
     const writes = [this.#tables.canonical.put(block.header.number, hash), ...this.accounts.extend(executed)]

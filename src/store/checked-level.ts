@@ -1,4 +1,7 @@
-/** The start of a database behind its opened level, on any file system: held against its checkpoint, then put behind its log. */
+/**
+ * The start of a database once its level is open, on any file system: compared with its checkpoint, then joined with
+ * its log.
+ */
 import { join } from 'node:path'
 import {
   type Checkpoint,
@@ -54,7 +57,7 @@ export function damages(
   return problems
 }
 
-/** Throws `database` for the first problem. LevelDB does not find `overlooked` again: it goes on with what it could read. */
+/** Throws `database` for the first problem. LevelDB does not find `overlooked` again: it continues with what it could read. */
 async function refuse(
   { dataDir, identity, files }: Directory,
   problems: readonly string[],
@@ -73,7 +76,7 @@ interface Options
     LoggedStoreOptions,
     'files' | 'timers' | 'folder' | 'place' | 'checkpoints' | 'lastHead' | 'guard'
   > {
-  /** Puts what watches for damage around the level of the open store; it reports a phrase for each that it finds. */
+  /** Wraps the level of the open store to watch for damage; reports each damage as a phrase. */
   readonly guard?: ((level: Level, onDamage: (problem: string) => void) => Level) | undefined
 }
 
@@ -89,7 +92,7 @@ export async function openChecked(
 ): Promise<Store> {
   const { dataDir, identity, files, timers } = directory
   const isRepair = options.repair === true
-  // Read once more by who read it before: until the database is open another process may have it.
+  // Read again even if the caller has read it: until the database is open, another process may own it.
   const last = readCheckpoint(dataDir, files)
   const problems = damages(directory, level, overlooked, last)
   const accept = (problem: string) => options.onNotice?.(`Lost and accepted: ${problem}.`)
@@ -117,7 +120,7 @@ export async function openChecked(
       if (unreadable !== undefined && !isRepair) throw new DamagedError(dataDir, unreadable)
       const other = headProblem(level, hasRecords ? undefined : last)
       if (other !== undefined && !isRepair) throw new DamagedError(dataDir, other)
-      // What was accepted already may be why the head is another.
+      // Damage that was accepted may be why the head differs.
       if (other !== undefined && problems.length === 0) accept(other)
       await directory.raiseFormat()
     },

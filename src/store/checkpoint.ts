@@ -1,9 +1,9 @@
 /**
  * What LevelDB has to hold by itself, in a small file beside it. LevelDB opens a shorter database without an error where
- * the end of its log is missing, and an empty one where the list of its files is: held against this file, they are found.
+ * the end of its log is missing, and an empty one where the list of its files is: a comparison with this file finds both.
  *
  * The file is replaced whenever batches leave the write-ahead log: at the start, before each removal of one of its files,
- * and at the end. LevelDB has synced by then all that the file promises; what came later is in the log.
+ * and at the end. By then LevelDB has synced all that the file records; what came later is in the log.
  */
 
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ export interface Checkpoint {
   readonly damage: string | undefined
 }
 
-/** Promises nothing. */
+/** Records nothing. */
 const NONE: Checkpoint = {
   sequence: 0,
   identity: undefined,
@@ -135,9 +135,9 @@ export class Checkpoints {
   readonly #level: Level
   readonly #files: Files
   #sequence: number
-  /** Was found while the database was open; no later start may overlook it, also where LevelDB has merged the file. */
+  /** Found while the database was open; no later start may overlook it, even if LevelDB has merged the file since. */
   damage: string | undefined
-  /** A repair goes on where the head cannot be read; the chain is mended afterwards. */
+  /** A repair continues where the head cannot be read; the chain is repaired afterwards. */
   acceptsAnyHead = false
 
   /** `last` is what was read before; the database may be ahead of it. */
@@ -156,8 +156,8 @@ export class Checkpoints {
   }
 
   /**
-   * Syncs what LevelDB has, then promises it. Files of the log before `log` may be removed once this has resolved; all of
-   * them without it.
+   * Syncs what LevelDB has, then records it. Files of the log before `log` may be removed once this has resolved; all
+   * of them without it.
    */
   async write(log: number | undefined): Promise<void> {
     const sequence = ++this.#sequence
@@ -174,7 +174,7 @@ export class Checkpoints {
   }
 }
 
-/** What of a checkpoint a database lacks that was opened and has not read its log yet; `undefined` when nothing. */
+/** What an opened database lacks of its checkpoint before it has read its log; `undefined` when nothing. */
 export function lackOf(level: Pick<Level, 'getSync'>, { sequence, head }: Checkpoint): string | undefined {
   const found = sequenceOf(level)
   if ((found ?? 0) >= sequence) return undefined
@@ -183,8 +183,8 @@ export function lackOf(level: Pick<Level, 'getSync'>, { sequence, head }: Checkp
 }
 
 /**
- * What is wrong with the head of an opened database; with a checkpoint, since which no batch was written, also whether it
- * is another one. `undefined` when nothing is.
+ * What is wrong with the head of an opened database, compared with `last` where no batch was written since; `undefined`
+ * when nothing is.
  */
 export function headProblem(level: Pick<Level, 'getSync'>, last: Checkpoint | undefined): string | undefined {
   try {

@@ -1,12 +1,12 @@
 /**
- * A table in memory from which what is not needed is dropped: while a collection runs, what is needed is copied out of the
- * table as it was, and what is written stays as well; in the end the rest goes with the old table.
+ * A table in memory with garbage collection: while a collection runs, needed entries are copied out of the old table,
+ * and new ones are kept as well; at its end the old table is dropped with the rest.
  */
 import { HashTable } from './hash-table.ts'
 import { type MemoryTable, mergedEntries, type TableEntry } from './memory-table.ts'
 import type { Id } from './table.ts'
 
-/** The tables of the states, from which what no state needs can be dropped. */
+/** The tables of the states, whose entries can be dropped when no state needs them. */
 export interface CollectedStates {
   readonly nodes: CollectedTable
   readonly code: CollectedTable
@@ -45,7 +45,7 @@ export class CollectedTable implements MemoryTable {
     this.#entries = new HashTable(this.#prefix)
   }
 
-  /** Keeps an entry. Its value, or `undefined` when it was kept or written before, or is not here. */
+  /** Keeps an entry. Returns its value, or `undefined` when it was kept or written before, or is not here. */
   keep(id: Id): Uint8Array | undefined {
     if (this.#entries.has(id)) return undefined
     const value = this.#old?.get(id)
@@ -75,7 +75,7 @@ export class CollectedTable implements MemoryTable {
   }
 
   put(id: Id, value: Uint8Array): void {
-    // A state that comes again writes the nodes that it had before.
+    // A state that recurs writes the same nodes again.
     if (this.#entries.get(id) !== undefined) return
     this.#entries.put(id, value)
     if (this.#old !== undefined) this.#written.push(value)

@@ -38,8 +38,8 @@ export interface ReadableFile {
 }
 
 /**
- * A file system. Every call throws the errors of Node.js, with their `code`. What was written is seen by every process at
- * once; it survives the death of the machine when the file was synced, and a file's name when its folder was synced.
+ * A file system. Every call throws the errors of Node.js, with their `code`. What was written is seen by every process
+ * at once; it survives a crash of the machine when the file was synced, and a file's name when its folder was synced.
  */
 export interface Files {
   /** Makes a folder and those above it, with the access `mode` less the process's umask; no error when it exists. */

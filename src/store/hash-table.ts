@@ -19,11 +19,11 @@ const REMOVED = -1
 /** The bytes of the hash that is looked for; valid within one call. */
 const wanted = new Uint8Array(HASH_BYTES)
 
-/** A table whose ids are hashes as `0x` text. A range sorts all entries, which nothing does but to copy or check a chain. */
+/** A table whose ids are hashes as `0x` text. A range sorts all entries; only copies and checks of a chain ask for one. */
 export class HashTable implements MemoryTable {
   readonly #prefix: number
   #values = new Arena()
-  /** Location + 1 of each entry, in the first slot that was empty from where its search begins. */
+  /** Location + 1 of each entry, in the first slot from its hash on that was empty. */
   #slots = new Int32Array(FIRST_SLOTS)
   /** Slots that are not empty, those of removed entries among them. */
   #used = 0

@@ -11,11 +11,11 @@ import { DamagedError } from './damage.ts'
 import { diskFiles } from './files.ts'
 import { storageReason } from './storage-failure.ts'
 
-/** Whose chain a database holds. */
+/** Which chain a database holds. */
 export interface Identity {
   readonly chain: ChainName
   readonly chainId: number
-  /** The block of another chain that the chain goes on from; absent for one that began by itself. */
+  /** The block of another chain that this one forks; absent for a chain of its own. */
   readonly fork?: ForkedBlock | undefined
 }
 
@@ -31,9 +31,9 @@ export interface ForkedBlock {
  * 4: the tables of `account-index.ts` cover every block. 5: checksums (`checked` in `records.ts`).
  */
 export const FORMAT = 5
-/** What a directory has whose write-ahead log is that of `log-format.ts`, beside these tables. */
+/** The format of a directory with these tables and the write-ahead log of `log-format.ts`. */
 const DIRECTORY_FORMAT = 6
-/** It is carried over when it is opened. */
+/** Converted when it is opened. */
 const FORMER_FORMAT = 5
 
 /** The name of the file in a data directory. */
@@ -47,7 +47,7 @@ const identityFile = z.object({
   fork: forkedBlock.optional(),
 })
 
-/** Left by the operating system or by a start that was killed; a directory with no more than these counts as empty. */
+/** A file of the operating system or of a start that was killed; a directory with no more than these counts as empty. */
 function isIncidental(name: string): boolean {
   return name.startsWith('.') || name === 'lost+found' || name.startsWith(`${IDENTITY_FILE}.`)
 }
@@ -124,7 +124,7 @@ function otherFork(
   )
 }
 
-/** The block that the chain in a directory goes on from; `undefined` when there is no database, or one of no fork. */
+/** The block that the chain in a directory forks; `undefined` when there is no database, or it is not a fork's. */
 export async function readForkedBlock(directory: string): Promise<ForkedBlock | undefined> {
   return (await read(directory))?.fork
 }

@@ -15,7 +15,10 @@ export interface KeyFile {
 export interface KeyFiles {
   /** All of them, by name; a folder that is not there has none. Throws `database`, naming the folder, when it cannot be read. */
   read(): Promise<readonly KeyFile[]>
-  /** Writes or replaces a file; once it resolves the file outlives the process and the machine. Calls must not overlap. */
+  /**
+   * Writes or replaces a file; once it resolves the file survives a crash of the process and of the machine. Calls must
+   * not overlap.
+   */
   write(file: KeyFile): Promise<void>
 }
 

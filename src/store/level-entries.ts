@@ -8,7 +8,7 @@ export interface Level {
   /** What was found damaged in its files since it was opened, in phrases. */
   readonly damage?: readonly string[]
   getSync(key: Uint8Array): Uint8Array | undefined
-  /** Writes all or nothing. With `sync` it survives the death of the machine. */
+  /** Writes all or nothing. With `sync` it survives a crash of the machine. */
   batch(operations: readonly Operation[], options: { readonly sync: boolean }): Promise<void>
   iterator(range: {
     gte: Uint8Array

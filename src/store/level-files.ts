@@ -202,7 +202,7 @@ export async function whileLocked<T>(directory: string, step: () => T): Promise<
 }
 
 /**
- * Has LevelDB make the list of its files anew from those that are there, for a database that it does not open. Entries of a
+ * Has LevelDB rebuild the list of its files from those that exist, for a database that it does not open. Entries of a
  * file that cannot be read are lost. Throws `database`.
  */
 export async function rebuildLevel(directory: string): Promise<void> {
@@ -217,9 +217,9 @@ export async function rebuildLevel(directory: string): Promise<void> {
 }
 
 /**
- * Writes the tables of a closed database without their damaged blocks, and keeps them as they were as `*.damaged`. A table
- * whose list of blocks is damaged is moved away; then the result is its name, and the list of files is to be made anew.
- * Throws the file system's errors.
+ * Writes the tables of a closed database without their damaged blocks, and keeps them as they were as `*.damaged`. A
+ * table whose list of blocks is damaged is moved away; then the result is its name, and the list of files must be
+ * rebuilt. Throws the file system's errors.
  */
 export function leaveOut(
   directory: string,

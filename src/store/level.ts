@@ -36,12 +36,12 @@ export interface StoreOptions extends Identity {
   readonly dataDir?: string | undefined
   /**
    * Wait for the medium with each batch. Without it a batch has reached the operating system, in the log, before it
-   * resolves: it survives the death of the process at any instant, but not that of the machine.
+   * resolves: it survives a crash of the process at any instant, but not one of the machine.
    */
   readonly fsync?: boolean | undefined
   /**
-   * Given in a sentence what is left out of the log although nothing that was acknowledged is missing, and what is found
-   * damaged in the files while the database is open.
+   * Called with a sentence for what is left out of the log although nothing that was acknowledged is missing, and for
+   * damage that is found in the files while the database is open.
    */
   readonly onNotice?: ((sentence: string) => void) | undefined
 }
@@ -82,12 +82,12 @@ async function wholeTables(dataDir: string, mostBytes?: number): Promise<Checked
 }
 
 /**
- * Goes back to the last batch before the damage of a directory's log, where it is damaged, and accepts what LevelDB has left
- * where that lost the end of its own, or the list of its files. `onNotice` is given in sentences what is left out. Throws `database` as `openStore` does,
- * where LevelDB cannot be opened, and when there is none.
+ * Goes back to the last batch before the damage where a directory's log is damaged, and accepts what LevelDB has left
+ * where it lost the end of its own log or the list of its files. `onNotice` gets a sentence for each part left out.
+ * Throws `database` as `openStore` does, where LevelDB cannot be opened, and when there is none.
  */
 export async function repairStore(dataDir: string, onNotice: (sentence: string) => void): Promise<void> {
-  if (await isInOrder(dataDir)) return onNotice('Nothing is to be repaired.')
+  if (await isInOrder(dataDir)) return onNotice('There is nothing to repair.')
   await withRepaired(dataDir, onNotice, async () => undefined)
 }
 
@@ -126,7 +126,7 @@ async function openRepaired(dataDir: string, onNotice: (sentence: string) => voi
   const tables = await checkClosedTables(dataDir)
   const open = () => openLevel(dataDir, { createIfMissing: false, tables })
   const rebuilt = async (problem: string) => {
-    onNotice(`LevelDB makes its list of files anew: ${problem}.`)
+    onNotice(`LevelDB rebuilds its list of files: ${problem}.`)
     await rebuildLevel(dataDir)
     return open()
   }
@@ -147,27 +147,27 @@ async function openRepaired(dataDir: string, onNotice: (sentence: string) => voi
   return rebuilt(`the table ${await withoutDamage(opened.unfinished)} cannot be read`)
 }
 
-/** Is nothing wrong with a directory that a repair mends? Of its files only LevelDB's own change. */
+/** Does a directory need no repair? Only LevelDB's own files may change. */
 async function isInOrder(dataDir: string): Promise<boolean> {
   try {
     const { store, problems } = await openStoreForVerification(dataDir)
     await store.close()
     return problems.length === 0
   } catch {
-    // The repair finds it again, and mends or states it.
+    // The repair finds the error again, and repairs or reports it.
     return false
   }
 }
 
-/** What a directory is to the checks of its files. */
+/** A directory as the checks of its files take it. */
 function directoryOf(dataDir: string, identity: Identity): Directory {
   const raise = () => raiseFormat(dataDir)
   return { dataDir, identity, files: diskFiles, timers: systemTimers, raiseFormat: raise }
 }
 
 /**
- * The refusal for an error that ended the start on a database which was opened and is closed again. Damage is noted, since
- * the next start may not look where this one did.
+ * The refusal for an error that ended the start after the database was opened; it is closed again. Damage is noted,
+ * since the next start may not look where this one did.
  */
 export async function refusalOfStart(dataDir: string, identity: Identity, error: unknown): Promise<unknown> {
   const refused =
@@ -180,7 +180,7 @@ export async function refusalOfStart(dataDir: string, identity: Identity, error:
   return refused
 }
 
-/** Notes what a repair could not mend, so that no start overlooks it. Throws the file system's errors. */
+/** Notes what could not be repaired, so that no start overlooks it. Throws the file system's errors. */
 export async function noteFault(dataDir: string, identity: Identity, fault: string): Promise<void> {
   await noteDamage(dataDir, identity, fault)
 }
@@ -245,7 +245,7 @@ async function openUnwritten(dataDir: string, mostBytes?: number): Promise<Unwri
   }
 }
 
-/** Bytes of all files below a directory. A file that goes while they are counted, as LevelDB's do, counts nothing. */
+/** Bytes of all files below a directory. A file that disappears meanwhile, as LevelDB's do, counts nothing. */
 export async function sizeOfDirectory(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   const sizes = await Promise.all(

@@ -16,7 +16,10 @@ function recordAt(
   return { body: crc32(body) === bytes.readUInt32LE(at + 4) ? body : undefined, end }
 }
 
-/** Where the whole records of a file end, and how: with the last one, within the next, or with a whole record behind a damaged one. */
+/**
+ * Where the whole records of a file end, and how: with the last one, within the next, or with a whole record after a
+ * damaged one.
+ */
 export function surveyOldSegment(
   files: Files,
   path: string,
@@ -26,7 +29,7 @@ export function surveyOldSegment(
   for (;;) {
     const record = recordAt(bytes, at)
     if (record?.body === undefined) {
-      // The death of the machine can leave zeros, which are a record of length 0.
+      // A crash of the machine can leave zeros, which are a record of length 0.
       const next = record === undefined ? undefined : recordAt(bytes, record.end)?.body
       const isFollowed = next !== undefined && next.length > 0
       const end = at === bytes.length ? 'whole' : isFollowed ? 'damaged' : 'cut off'

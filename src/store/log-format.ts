@@ -1,7 +1,7 @@
 /**
- * The bytes of a write-ahead log's files. A file (segment) begins with a header; records follow. A batch is one record, or
- * several of which the last one commits it. Every byte is covered by a checksum, and records count up from one to the next
- * over all files, so that damage, and records that are missing, are given apart from a write that was interrupted.
+ * The bytes of a write-ahead log's files. A file (segment) begins with a header; records follow. A batch is one record,
+ * or several of which the last one commits it. Every byte is covered by a checksum, and records count up from one to
+ * the next over all files, so that damage and missing records can be told from an interrupted write.
  */
 import { crc32 } from 'node:zlib'
 import type { Files, ReadableFile } from './files.ts'
@@ -15,7 +15,10 @@ const VERSION = 2
  * changes (6), CRC-32 of these (4).
  */
 export const SEGMENT_HEADER_BYTES = 32
-/** Kind (1), sequence (6), records in front that may not be on the medium (4), length (4), CRC-32 of the rest, CRC-32 of these. */
+/**
+ * Kind (1), sequence (6), records before it that may not be on the medium (4), length (4), CRC-32 of the rest, CRC-32
+ * of these.
+ */
 const HEADER_BYTES = 23
 /** The end of each record: an interrupted write leaves zeros, never this. */
 const TRAILER = 0xff
@@ -57,8 +60,8 @@ export interface SegmentStart {
   /** Sequence of the first record. */
   readonly first: number
   /**
-   * The file, with those that follow, holds all changes behind this sequence: that before the first, or an earlier one in a
-   * file with which the log went on after a failure, whose first batch repeats what the database lacked.
+   * The file, with those that follow, holds all changes after this sequence: the one before `first`, or an earlier one
+   * in a file begun after a failure, whose first batch repeats what the database lacked.
    */
   readonly base: number
 }
@@ -85,8 +88,9 @@ export class RecordEncoder {
   }
 
   /**
-   * Encodes a batch whose first record has the sequence `first`; `unsynced` records in front of it may not be on the medium.
-   * `write` gets one record after the other, each valid until it returns. The result is the sequence of the last record.
+   * Encodes a batch whose first record has the sequence `first`; `unsynced` records before it may not be on the medium.
+   * `write` gets one record after the other, each valid until it returns. The result is the sequence of the last
+   * record.
    */
   encode(
     operations: Iterable<Operation>,
@@ -137,7 +141,10 @@ export interface LogRecord {
   readonly end: number
 }
 
-/** Why there is no whole record at a position: the file ends there or within it, or its bytes are others than were written. */
+/**
+ * Why there is no whole record at a position: the file ends there or within it, or its bytes are not those that were
+ * written.
+ */
 export type NoRecord = 'end' | 'cut off' | 'damaged'
 
 /** Reads a file of the log through a window of fixed size. */
@@ -223,8 +230,8 @@ export class SegmentReader {
   }
 
   /**
-   * Does a part of what lies between two positions that a disk writes at once hold zeros only? So a write ends that the
-   * death of the machine interrupted; a record begins and ends with other bytes.
+   * Does a disk sector between two positions hold only zeros? A write that a crash of the machine interrupted ends so;
+   * a record begins and ends with other bytes.
    */
   hasUnwrittenSector(from: number, to: number): boolean {
     const SECTOR = 512

@@ -40,11 +40,11 @@ export interface LogSurvey {
   readonly parts: readonly Part[]
   /** Is any record whole, also one that the database has? */
   readonly hasRecords: boolean
-  /** Where the next process goes on: behind the last batch that is whole, and the last file. */
+  /** Where the next process continues: after the last whole batch, and the last file. */
   readonly end: FlushedLog
   /** The first place at which something that may have been acknowledged is missing. */
   readonly damage?: LogPlace | undefined
-  /** What is left out or passed over although nothing that was acknowledged is missing. */
+  /** What is left out or skipped although nothing that was acknowledged is missing. */
   readonly notices: readonly LogPlace[]
 }
 
@@ -64,13 +64,13 @@ interface Scan {
   readonly size: number
   /** Sequence of its first record; `undefined` when its header is damaged or incomplete. */
   readonly first: number | undefined
-  /** It holds all changes behind this sequence. */
+  /** It holds all changes after this sequence. */
   readonly base: number | undefined
   /** Where the first record that the database may lack begins. */
   readonly from: number
   /** Of the last record that ends a batch, with its end. */
   readonly committed: { readonly sequence: number; readonly end: number }
-  /** Where the whole records end, and why; torn when it looks as an interrupted write does, none of it acknowledged. */
+  /** Where the whole records end, and why; torn when it looks like an interrupted write, none of it acknowledged. */
   readonly stop: { readonly at: number; readonly why: NoRecord; readonly isTorn: boolean }
   /** Records through this sequence were on the medium or acknowledged, as the file's whole records say. */
   readonly durable: number
@@ -144,14 +144,14 @@ function scanSegment(reader: SegmentReader, number: number, path: string, flushe
 const missing = (from: number, to: number): string =>
   from === to ? `record ${from} is missing` : `records ${from} to ${to} are missing`
 
-/** Has a file its header, and the batch that repeats what the files before it hold where it goes on after a failure? */
+/** Does a file have its header and, if it was begun after a failure, the batch that repeats what earlier files hold? */
 function isBegun({ first, base, committed }: Scan): boolean {
   return first !== undefined && (base === first - 1 || committed.sequence >= first)
 }
 
 /**
- * How many of the files count. A write that was interrupted ends the log, also where the disk had written files behind it
- * first: as long as no record says that what is missing was on the medium or acknowledged, nobody was told of it.
+ * How many of the files count. An interrupted write ends the log, even where the disk had written later files first:
+ * unless a record states that what is missing was on the medium or acknowledged, no caller was told of it.
  */
 function countUntilInterrupted(scans: readonly Scan[], flushed: number): number {
   let reached = flushed
@@ -165,8 +165,8 @@ function countUntilInterrupted(scans: readonly Scan[], flushed: number): number 
 }
 
 /**
- * The files from the last one on that holds all that the database may lack, to the one with which the log ends: those before
- * need not be in order. Files at the end whose beginning was interrupted hold nothing that was acknowledged.
+ * The files from the last one on that holds all that the database may lack, to the end of the log; earlier ones may be
+ * damaged. Files at the end whose beginning was interrupted hold nothing that was acknowledged.
  */
 function neededOf(scans: readonly Scan[], flushed: number): readonly Scan[] {
   const begun = scans.slice(0, scans.findLastIndex((scan) => isBegun(scan) || !scan.stop.isTorn) + 1)
@@ -187,7 +187,7 @@ function damageOf(scans: readonly Scan[], flushed: number): LogPlace | undefined
     }
     if (scan.base > reached) return { file, offset: 0, problem: missing(reached + 1, scan.base) }
     if (isLast) return stop.why === 'end' || stop.isTorn ? undefined : damaged
-    // Records behind the base of the next file are in that one, or were refused.
+    // Records after the base of the next file are in that one, or were refused.
     const wanted = scans[index + 1]?.base ?? committed.sequence
     if (committed.sequence < wanted && wanted > flushed) {
       if (stop.why !== 'end') return damaged
@@ -200,7 +200,7 @@ function damageOf(scans: readonly Scan[], flushed: number): LogPlace | undefined
 
 const noticeAt = (file: string, offset: number, problem: string): LogPlace => ({ file, offset, problem })
 
-/** Of files with which the log ends at `end`. */
+/** The notices of files when the log ends at `end`. */
 function noticesOf(scans: readonly Scan[], end: Scan | undefined): LogPlace[] {
   const count = end === undefined ? 0 : scans.indexOf(end) + 1
   return scans.flatMap(({ path, first, passed, stop, committed, size }, index) => {

@@ -22,13 +22,13 @@ export interface LoggedStoreOptions extends LogOptions {
   readonly repair?: boolean | undefined
   /** The data directory, for the sentence about damage. */
   readonly place: string
-  /** Given in a sentence what is left out of the log, or passed over. */
+  /** Called with a sentence for what is left out of the log, or skipped. */
   readonly onNotice?: ((sentence: string) => void) | undefined
   readonly checkpoints?: Pick<Checkpoints, 'write'> | undefined
   readonly lastHead?: HeadPosition | undefined
-  /** Runs when the log is in the level, before a file of the present format is made; had the log any record? */
+  /** Runs once the level has the log, before a file of the present format is made; did the log have any record? */
   readonly beforeNewFile?: ((hasRecords: boolean) => Promise<void>) | undefined
-  /** Puts what watches for damage around the level of the open store. */
+  /** Wraps the level of the open store to watch for damage. */
   readonly guard?: ((level: Level) => Level) | undefined
 }
 
@@ -78,8 +78,8 @@ async function damageIn(
 }
 
 /**
- * Writes what the level may lack, some batches at once; the level notes after which one it is. It never has a part of one:
- * the rest could be missing when the log is read again.
+ * Writes what the level may lack, several batches at a time; the level notes the last of them. It never gets a part of
+ * a batch: the rest could be missing when the log is read again.
  */
 async function replay(level: Level, { files }: LoggedStoreOptions, survey: LogSurvey): Promise<void> {
   const { segment } = survey.end
@@ -121,7 +121,7 @@ export async function openLoggedStore(level: Level, options: LoggedStoreOptions)
   if (survey.paths.length > 0) await checkpoints?.write(undefined)
   const log = new WriteAheadLog(options, survey.end)
   clear(options, survey)
-  // Otherwise they may be there again after the death of the machine, with numbers that were given again since.
+  // Otherwise a crash of the machine may bring them back, under numbers that were used again since.
   await files.syncFolder(folder)
   await checkpoints?.write(log.end.segment)
   const { guard = (plainLevel) => plainLevel } = options

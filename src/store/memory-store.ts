@@ -75,7 +75,7 @@ export function createMemoryStore(
       const last = (to[0] ?? 0) + (to.length > 1 ? 1 : 0)
       const within = tables.slice(from[0] ?? 0, last).filter((table) => table !== undefined)
       const [table] = within
-      // Below the entries of a base, one that is hidden here may be missing from so many.
+      // With a base, hidden entries could be among the first `most`.
       const isLimited = most < Number.POSITIVE_INFINITY && base === NOTHING && within.length === 1
       if (isLimited && table?.some !== undefined) {
         yield* table.some(from, to, reverse, most)

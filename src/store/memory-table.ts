@@ -17,7 +17,7 @@ export interface MemoryTable {
   remove(id: Id): void
   /** Entries with `from` <= key < `to` in order. */
   range(from: Uint8Array, to: Uint8Array): TableEntry[]
-  /** The first so many of them that are not hidden, or the last in reverse; only where keys are kept in order. */
+  /** The first `most` of them that are not hidden, or the last in reverse; only where keys are kept in order. */
   some?(
     from: Uint8Array,
     to: Uint8Array,
@@ -39,7 +39,7 @@ const FEW = 32
 
 const byKey = (a: SortedKey, b: SortedKey): number => compare(a.key, b.key)
 
-/** Two lists in order as one; a key that is in both stands once. Looks at few keys of the first, and copies the others. */
+/** Two lists in order as one; a key that is in both appears once. Looks at few keys of the first, and copies the others. */
 function mergedKeys(known: readonly SortedKey[], fresh: readonly SortedKey[]): SortedKey[] {
   const merged: SortedKey[] = []
   let from = 0
@@ -94,7 +94,10 @@ export class OrderedTable implements MemoryTable {
   readonly #keys: KeyCodec<Id>
   readonly #locations = new Map<Id, Location>()
   #values = new Arena()
-  /** The keys in their order but those of `#added`, some of removed entries; `undefined` until a range needs the order. */
+  /**
+   * The keys in order, without those in `#added` and with some of removed entries; `undefined` until a range needs the
+   * order.
+   */
   #sorted: SortedKey[] | undefined
   #added: Id[] = []
 
@@ -179,7 +182,7 @@ export class OrderedTable implements MemoryTable {
     }
     if (this.#sorted === undefined) return
     this.#added.push(id)
-    // No range was asked for since many entries were added: the order is made anew when it is needed.
+    // Many entries were added since the last range: the order is rebuilt when it is needed.
     if (this.#added.length > this.#locations.size + FEW) this.#forgetOrder()
   }
 

@@ -1,9 +1,9 @@
-/** The files that the package brings along beside its code: its manifest and the genesis of each network. */
+/** The files that the package has beside its code: its manifest and the genesis of each network. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
 
-/** Two folders up, from here as from the chunks of the bundle, which lie as deep. */
+/** Two folders up, both from here and from the chunks of the bundle, which are as deep. */
 const PACKAGE = new URL('../../', import.meta.url)
 
 function readJson(name: string): unknown {

@@ -123,7 +123,7 @@ function writeInteger(into: Uint8Array, at: number, value: number): void {
   into[at + 3] = value
 }
 
-/** Hashes or addresses as bytes, one behind the other. */
+/** Hashes or addresses as bytes, one after another. */
 function joined(values: readonly Hex[]): Uint8Array {
   let length = 0
   for (const value of values) length += (value.length - 2) / 2

@@ -47,7 +47,7 @@ export function isShared({ prefix }: Change): boolean {
   return SHARED.has(prefix)
 }
 
-/** The change that an operation on a shared table is. Throws for any other table. */
+/** An operation on a shared table as a change. Throws for any other table. */
 export function changeOf(operation: Operation): Change {
   const prefix = operation.key[0] ?? 0
   const keys = SHARED.get(prefix)

@@ -4,7 +4,7 @@ import type { Hex } from '../encoding/hex.ts'
 import type { KeyValueReader, Write } from './table.ts'
 import { type StateTables, stateTables } from './tables.ts'
 
-/** Bytes of code kept at hand. The same array for the same code lets its reader keep its analysis. */
+/** Bytes of cached code. The same array for the same code lets its reader cache the analysis. */
 const CODE_CACHE_BYTES = 16 << 20
 
 /** Nodes and code by their keccak-256; `undefined` when unknown. */

@@ -10,10 +10,10 @@ export function storageReason(error: unknown): string {
   return system ?? message.split(': ').at(-1) ?? message
 }
 
-/** What a change is refused with while the disk refuses writes. */
+/** The refusal of a change while the disk refuses writes. */
 export function storageFailure(error: unknown): NodeError {
   return new NodeError(
     'storage',
-    `The node cannot write to its disk (${storageReason(error)}). Nothing was changed; changes are taken again as soon as the disk takes them.`,
+    `The node cannot write to its disk (${storageReason(error)}). Nothing was changed; changes are accepted again as soon as the disk can be written.`,
   )
 }

@@ -1,5 +1,5 @@
 /**
- * The checksums of the blocks of LevelDB's tables (LevelDB, doc/table_format.md). LevelDB can look at them when it reads, and
+ * The checksums of the blocks of LevelDB's tables (LevelDB, doc/table_format.md). LevelDB can verify them on reads, but
  * `classic-level` has no option for that: a changed byte of a key makes an entry look absent.
  */
 import { basename } from 'node:path'
@@ -8,9 +8,9 @@ import { diskFiles, type Files, type ReadableFile } from './files.ts'
 
 const FOOTER_BYTES = 48
 const MAGIC = Buffer.from('57fb808b247547db', 'hex')
-/** Behind each block: how it is compressed, and its checksum. */
+/** After each block: how it is compressed, and its checksum. */
 const TRAILER_BYTES = 5
-/** Behind each key in a table: a sequence number and what was done with the key. */
+/** After each key in a table: a sequence number and what was done with the key. */
 const KEY_SUFFIX_BYTES = 8
 /** Bytes that are read at once, and after which a check may pause. */
 const WINDOW_BYTES = 1 << 20
@@ -126,7 +126,7 @@ class TableReader {
     return this.#window.subarray(at, at + length)
   }
 
-  /** A block with its trailer; `undefined` where its checksum is not the one behind it. */
+  /** A block with its trailer; `undefined` where its checksum is wrong. */
   block({ offset, size }: Handle): Buffer | undefined {
     const length = size + TRAILER_BYTES
     if (offset + length > this.size) return undefined
@@ -230,8 +230,9 @@ function* checkTable(
 }
 
 /**
- * Checks tables of LevelDB's folder; one that was merged into another meanwhile is passed over. Yields after about a
- * megabyte, and at the end of each table, with the damaged blocks that were found since. Throws the file system's errors.
+ * Checks tables of LevelDB's folder; one that was merged into another meanwhile is skipped. Yields after about a
+ * megabyte, and at the end of each table, with the damaged blocks that were found since. Throws the file system's
+ * errors.
  */
 export function* checkTables(
   folder: string,

@@ -11,7 +11,7 @@ export type Operation =
   | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
   | { readonly type: 'del'; readonly key: Uint8Array }
 
-/** A key as a table's users know it. */
+/** A key as callers of a table give it. */
 export type Id = Hex | string | number
 
 /**
@@ -194,7 +194,7 @@ export class Table<K extends Id, V> {
     return new Deletion(this.#prefix, id, this.#keys as KeyCodec<Id>)
   }
 
-  /** All entries in order, each read strictly: with what is wrong with its bytes where they are not what `put` writes. */
+  /** All entries in order, each decoded strictly: with the problem where its bytes are not what `put` writes. */
   async *audit(): AsyncIterable<AuditedEntry<K, V>> {
     const range = [Uint8Array.of(this.#prefix), Uint8Array.of(this.#prefix + 1)] as const
     for await (const [bytes, stored] of this.#reader.entries(...range)) {

@@ -81,7 +81,7 @@ export interface ChainTables {
   readonly receipts: Table<Hex, readonly Receipt[]>
   /** All known blocks at a height, in order of arrival. */
   readonly heights: Table<number, readonly Hex[]>
-  /** The one at a height that counts. */
+  /** The canonical one at a height. */
   readonly canonical: Table<number, Hex>
   /** Transactions of canonical blocks. */
   readonly transactions: Table<Hex, TransactionLocation>
@@ -118,7 +118,7 @@ export function stateTables(reader: KeyValueReader): StateTables {
   }
 }
 
-/** What finds blocks by their contents; all of it can be made again from the blocks. */
+/** Indexes of blocks by their contents; all of them can be rebuilt from the blocks. */
 export interface IndexTables {
   /** By number of the section. */
   readonly logSections: Table<number, SectionRecord>
@@ -133,7 +133,7 @@ export function indexTables(reader: KeyValueReader): IndexTables {
   }
 }
 
-/** What finds transactions by account. Keys end with a height of six bytes, for one account may have several entries. */
+/** Indexes of transactions by account. Keys end with a height of six bytes, since an account may have several entries. */
 export interface AccountTables {
   /** By block hash, canonical or not; absent for a block without any. */
   readonly internals: Table<Hex, readonly TransactionInternals[]>
@@ -203,7 +203,7 @@ export const FLUSHED_KEY: Uint8Array = nameKey.encode(PREFIX.flushedLog, FLUSHED
 /** Its bytes. */
 export const flushedValue = checked(jsonValue(flushedLog))
 
-/** Who calls the node from elsewhere, by address. */
+/** Remote callers of the node, by address. */
 export interface PeerTables {
   /** By address or range: in which order they were banned. */
   readonly bans: Table<string, number>

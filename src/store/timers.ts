@@ -1,15 +1,15 @@
-/** When the store goes on with work that waits, and the timers of the machine. A test may put others in their place. */
+/** When the store resumes deferred work, and the timers of the machine. A test may put others in their place. */
 
 /** A timer that has been started. */
 export interface Timer {
-  /** Begins its time again, also when it has ended. */
+  /** Starts its time again, even when it has ended. */
   restart(): void
   cancel(): void
 }
 
 /** The passing of time as the store sees it. */
 export interface Timers {
-  /** Resolves after the other events that wait. */
+  /** Resolves after the other pending events. */
   yield(): Promise<void>
   /** Runs a step once, some milliseconds from now. It keeps no process alive. */
   after(milliseconds: number, run: () => void): Timer

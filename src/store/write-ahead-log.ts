@@ -1,6 +1,7 @@
 /**
- * The write-ahead log beside the database: each batch is appended to a file before it is acknowledged, and read back after a
- * crash. Appending is one synchronous write into the operating system, a tenth of the time that LevelDB's answer takes.
+ * The write-ahead log beside the database: each batch is appended to a file before it is acknowledged, and read back
+ * after a crash. Appending is one synchronous write to the operating system, which takes a tenth of the time of a
+ * LevelDB batch.
  */
 import { join } from 'node:path'
 import { type AppendedFile, type Files, writeWhole } from './files.ts'
@@ -40,7 +41,7 @@ class Segment {
   syncedSize = SEGMENT_HEADER_BYTES
   #isNameSynced = false
 
-  /** Makes the file of a number. Leaves none behind when it throws, as far as the disk lets it. */
+  /** Makes the file of a number, and removes it when it throws, as far as the disk allows. */
   constructor({ files, folder }: LogOptions, number: number, start: SegmentStart) {
     this.number = number
     this.path = join(folder, segmentName(number))
@@ -68,7 +69,7 @@ class Segment {
     this.syncedSize = size
   }
 
-  /** Takes back what was written behind a size. A disk that fails may keep it: records say by their sequence what counts. */
+  /** Cuts off what was written after a size. A failing disk may keep it: the sequences of the records show what counts. */
   cutOff(size: number): void {
     try {
       this.#file.truncate(size)
@@ -117,7 +118,7 @@ export class WriteAheadLog {
   #syncing: Promise<void> | undefined
   #hasFailed = false
 
-  /** Begins a log behind another's end, with no file before its own. Throws the file system's errors. */
+  /** Begins a log after another's end, without any older file. Throws the file system's errors. */
   constructor(options: LogOptions, { sequence, segment }: FlushedLog) {
     this.#options = options
     this.#encoder = new RecordEncoder(options.pieceBytes)
@@ -129,7 +130,7 @@ export class WriteAheadLog {
     this.#paths = [{ number, path, last: Number.POSITIVE_INFINITY }]
   }
 
-  /** Number of the first file that holds records behind a sequence, or will, once it survives the death of the machine. */
+  /** Number of the first file that holds or will hold records after a sequence, once it survives a crash of the machine. */
   async firstBehind(flushed: number): Promise<number> {
     const { files, folder } = this.#options
     await files.syncFolder(folder)
@@ -141,7 +142,7 @@ export class WriteAheadLog {
     return this.#paths.some(({ last }) => last <= flushed)
   }
 
-  /** Begins a file with all changes behind a sequence. A number is used once: a file that failed may still be there. */
+  /** Begins a file with all changes after a sequence. A number is used once: a file that failed may still be there. */
   #begin(base: number): Segment {
     this.#number++
     return new Segment(this.#options, this.#number, { first: this.#sequence + 1, base })
@@ -158,9 +159,9 @@ export class WriteAheadLog {
   }
 
   /**
-   * Writes a batch. It survives the death of this process from then on; with `fsync`, that of the machine once it resolves.
-   * Batches resolve in the order of writing. After an error, thrown or rejected, the batches concerned are not in the log,
-   * and it takes no more until `resume`.
+   * Writes a batch. It survives a crash of this process from then on; with `fsync`, one of the machine once it
+   * resolves. Batches resolve in the order of writing. After an error, thrown or rejected, the batches concerned are
+   * not in the log, and it takes no more until `resume`.
    */
   append(operations: readonly Operation[]): Promise<void> | undefined {
     if (this.#hasFailed) throw new Error('the write-ahead log has failed')
@@ -168,7 +169,7 @@ export class WriteAheadLog {
     const { size } = segment
     const { fsync } = this.#options
     const unsynced = fsync ? this.#sequence - this.#durable : 0
-    // A record that could not be taken back keeps its number for itself.
+    // The number of a record that could not be taken back is never used again.
     const write = (record: Buffer) => {
       this.#sequence++
       segment.write(record)
@@ -221,7 +222,7 @@ export class WriteAheadLog {
     try {
       this.#current = this.#begin(this.#sequence)
     } catch {
-      // The present file goes on; a full disk shows with the next batch.
+      // The present file stays in use; the next batch reports a full disk.
       return
     }
     this.#follow(this.#current, this.#sequence)
@@ -229,7 +230,7 @@ export class WriteAheadLog {
     else old.close()
   }
 
-  /** Notes that a file takes the records behind a sequence. */
+  /** Notes that a file takes the records after a sequence. */
   #follow(next: Segment, before: number): void {
     const last = this.#paths.at(-1)
     if (last !== undefined) last.last = before
@@ -237,7 +238,7 @@ export class WriteAheadLog {
     this.#paths.push({ number, path, last: Number.POSITIVE_INFINITY })
   }
 
-  /** Removes the files that hold no record behind a sequence, which the database has. */
+  /** Removes the files that hold no record after a sequence, which the database has. */
   drop(flushed: number): void {
     for (let [oldest] = this.#paths; oldest !== undefined && oldest.last <= flushed; [oldest] = this.#paths) {
       this.#options.files.remove(oldest.path)
@@ -246,9 +247,9 @@ export class WriteAheadLog {
   }
 
   /**
-   * Goes on after a failure, when no batch waits for the medium: `operations` are all that the database may lack behind the
-   * sequence `flushed`. They are written to a new file, with `fsync` to the medium, since nothing is known of what the files
-   * before hold; those are retired. Throws the file system's errors, and can be tried again.
+   * Resumes after a failure, when no batch waits for the medium: `operations` are all that the database may lack after
+   * the sequence `flushed`. They are written to a new file, with `fsync` to the medium, since the contents of earlier
+   * files are unknown; those are retired. Throws the file system's errors, and can be tried again.
    */
   async resume(operations: readonly Operation[], flushed: number): Promise<void> {
     const { fsync } = this.#options

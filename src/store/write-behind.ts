@@ -15,7 +15,10 @@ import type { WriteAheadLog } from './write-ahead-log.ts'
 export interface Store extends KeyValueReader {
   /** Of a database in memory. */
   readonly states?: CollectedStates | undefined
-  /** Why no batch is taken at present: the disk refuses writes. Reads go on, and batches are taken again once it takes them. */
+  /**
+   * Why no batch is taken at present: the disk refuses writes. Reads still work; batches are taken again once it
+   * accepts writes.
+   */
   readonly failure: NodeError | undefined
   /** What was found damaged in its files since it was opened, in phrases; entries there are refused. */
   readonly damage?: readonly string[] | undefined
@@ -31,7 +34,7 @@ export interface Store extends KeyValueReader {
 const MOST_WAITING = 60_000
 /** Waiting operations that go to the tables at once, however busy the node is: soon enough to be collected in the young generation. */
 const MANY_WAITING = 256
-/** Fewer of them wait for a moment of rest: this many milliseconds without a batch. */
+/** Fewer of them wait for this many milliseconds without a batch. */
 const REST_MS = 5
 /** Milliseconds after which a disk that refused is tried again: first, then twice as long each time, up to the last. */
 const FIRST_RETRY_MS = 100
@@ -161,7 +164,7 @@ export class WriteBehind implements Store {
     if (this.#failure === undefined) return
     throw new NodeError(
       'storage',
-      `The database could not be written to the end (${this.#reason}). ` +
+      `Not every change could be written to the database (${this.#reason}). ` +
         'What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there.',
     )
   }
@@ -174,7 +177,7 @@ export class WriteBehind implements Store {
     return all.all()
   }
 
-  /** Writes what is waiting, and what has come meanwhile if that is much again. Each is one batch of the level. */
+  /** Writes what is waiting, and again if much has come meanwhile. Each is one batch of the level. */
   async #flush(): Promise<void> {
     while (this.#waiting.size > 0) {
       this.#log.retire()
@@ -192,7 +195,7 @@ export class WriteBehind implements Store {
     }
   }
 
-  /** Lets the tables catch up in a moment of rest, or at once when much is waiting. */
+  /** Flushes to the tables after a pause without batches, or at once when much is waiting. */
   #scheduleFlush(): void {
     if (this.#waiting.size > MANY_WAITING) this.#startFlush()
     if (this.#rest !== undefined) this.#rest.restart()

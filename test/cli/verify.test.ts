@@ -76,7 +76,7 @@ describe('tandem verify', () => {
     expect(refused).toMatchObject({ kind: 'database', message: expect.stringContaining(problem) })
     const { output, error } = await runVerify('--data-dir', dataDir, '--repair')
     expect(error).toBeUndefined()
-    expect(output).toContain(`LevelDB makes its list of files anew: ${problem}.`)
+    expect(output).toContain(`LevelDB rebuilds its list of files: ${problem}.`)
     expect(output).toContain('canonical 2: the height is missing (block 2)')
     expect(output).toContain(
       `Repaired: the last block that is whole is 1 (${hashes[0]}); it is the head now.`,

@@ -65,7 +65,7 @@ function fill(path: string, left: number): void {
 }
 
 const FULL =
-  /^The node cannot write to its disk \((?:(?:ENOSPC: n|N)o space left on device|(?:EFBIG: f|F)ile too large|less than 48 MB are free to open the database again)\)\. Nothing was changed; changes are taken again as soon as the disk takes them\.$/
+  /^The node cannot write to its disk \((?:(?:ENOSPC: n|N)o space left on device|(?:EFBIG: f|F)ile too large|less than 48 MB are free to open the database again)\)\. Nothing was changed; changes are accepted again as soon as the disk can be written\.$/
 
 /** Sends a transaction, which is mined at once. */
 async function send({ url }: RunningCommand, data: string): Promise<void> {
@@ -105,7 +105,7 @@ async function untilReady(node: RunningCommand): Promise<void> {
 async function endFull(node: RunningCommand): Promise<void> {
   expect(await node.end('SIGTERM')).toBe(1)
   expect(node.output()).toMatch(
-    /tandem: The database could not be written to the end \(.*\)\. What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there\.\n$/,
+    /tandem: Not every change could be written to the database \(.*\)\. What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there\.\n$/,
   )
 }
 

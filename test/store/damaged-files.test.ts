@@ -262,7 +262,7 @@ describe('a database that was closed', () => {
     [/^db\/MANIFEST/, 'is deleted'],
   ] as const)('is whole after a repair where %s %s', async (kind, damage) => {
     const dataDir = damagedCopy(closed, kind, damage)
-    await expectRepair(dataDir, [expect.stringMatching(/^LevelDB makes its list of files anew: .*\.$/)], 9)
+    await expectRepair(dataDir, [expect.stringMatching(/^LevelDB rebuilds its list of files: .*\.$/)], 9)
   })
 
   it.each([
@@ -277,7 +277,7 @@ describe('a database that was closed', () => {
         .sort()
         .map((name) => [name, readFileSync(join(dataDir, name), 'hex')])
     const before = filesOf()
-    expect(await repaired(dataDir)).toEqual(['Nothing is to be repaired.'])
+    expect(await repaired(dataDir)).toEqual(['There is nothing to repair.'])
     expect(filesOf()).toEqual(before)
     expect(await start(dataDir)).toBe(9)
   })
@@ -352,7 +352,7 @@ describe('a database whose process was killed', () => {
     const notices = await repaired(dataDir)
     const block = `the last block that is whole is 8 (${hashes[8]})`
     expect(notices).toEqual([
-      expect.stringMatching(/^LevelDB makes its list of files anew: .*\.$/),
+      expect.stringMatching(/^LevelDB rebuilds its list of files: .*\.$/),
       expect.stringMatching(
         new RegExp(
           `^The write-ahead log journal/${name}, at byte \\d+: a record is damaged; ${block.replace(/[()]/g, '\\$&')}\\. The rest is left out; its files are kept as \\*\\.damaged\\.$`,

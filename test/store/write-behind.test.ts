@@ -8,7 +8,7 @@ import { type MemoryFiles, memoryFiles, systemError } from '../support/memory-fi
 import { type MemoryLevel, memoryLevel } from '../support/memory-level.ts'
 
 const FULL =
-  'The node cannot write to its disk (ENOSPC: no space left on device). Nothing was changed; changes are taken again as soon as the disk takes them.'
+  'The node cannot write to its disk (ENOSPC: no space left on device). Nothing was changed; changes are accepted again as soon as the disk can be written.'
 const REFUSED = { kind: 'storage', message: FULL }
 const SYNC_FAILED = {
   kind: 'storage',
@@ -188,7 +188,7 @@ describe('a store whose level is refused', () => {
     await expect(store.close()).rejects.toMatchObject({
       kind: 'storage',
       message:
-        'The database could not be written to the end (No space left on device). What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there.',
+        'Not every change could be written to the database (No space left on device). What was acknowledged and is not in it is in the write-ahead log; the next start takes it from there.',
     })
     level.error = undefined
     level.hasFailed = false
