@@ -94,7 +94,7 @@ async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promis
 class Follower {
   readonly #steps: StepList
   #index = 0
-  /** Other prices of opcodes that Ethereum's frame may still fail on. */
+  /** Price differences of opcodes that Ethereum's frame may still fail on. */
   readonly #undecided = new Map<
     EthereumStep,
     { readonly difference: PriceDifference; readonly failed: boolean }

@@ -1,4 +1,4 @@
-/** The forks of Ethereum for comparisons; apart from their rules, which take long to load. */
+/** The forks of Ethereum for comparisons; separate from their rules, which take long to load. */
 
 /** Forks since the one that this chain's prices resemble, up to the one whose opcodes it has; oldest first. */
 export const ETHEREUM_FORKS = [

@@ -61,7 +61,7 @@ export class GasTally {
     this.#others.set(group, (this.#others.get(group) ?? 0n) + gas)
   }
 
-  /** All groups; what is missing to `total` (gas used before any refund) was lost in failures. */
+  /** All groups; what is missing from `total` (gas used before any refund) was lost in failures. */
   groups(total: bigint): GasByGroup {
     const groups = new Map<GasGroup, bigint>(
       GAS_GROUPS.map((group) => [group, this.#others.get(group) ?? 0n]),

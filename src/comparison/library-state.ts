@@ -23,7 +23,7 @@ class NamedAddress extends Address {
   }
 }
 
-/** The library makes one in 0.35 µs, which is found in 0.03; they never change, and are the same for every node of the process. */
+/** The library takes 0.35 µs to make one, a lookup 0.03; they never change, and are the same for every node of the process. */
 const addresses = new RecentMap<Hex, Address>(4096)
 
 /** The library's form of an address; its bytes must not be changed. */

@@ -1,4 +1,4 @@
-/** What a comparison of rules reports. Plain data, apart from what computes it. */
+/** What a comparison of rules reports. Plain data, separate from the code that computes it. */
 import type { Log } from '../chain/receipt.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { EthereumFork } from './ethereum-forks.ts'

@@ -14,7 +14,7 @@ export interface Step {
   /** 0 is the transaction's own frame. */
   readonly depth: number
   readonly cost: number
-  /** Did the frame fail on it? The cost is then as far as it was computed. */
+  /** Did the frame fail on it? The cost is then what was computed up to the failure. */
   readonly failed: boolean
 }
 

@@ -26,9 +26,9 @@ const STIPEND = BigInt(GAS.callStipend)
 interface CallKind {
   readonly opcode: number
   readonly name: string
-  /** Words on the stack; of six there is no value. The last four are the memory ranges of input and output. */
+  /** Words on the stack; with six there is no value. The last four are the memory ranges of input and output. */
   readonly operands: 6 | 7
-  /** Does the target pay for an account that it makes, and may no value be sent from a static frame? */
+  /** Does the value go to the target? Then a new account costs gas, and a static frame may send none. */
   readonly transfers: boolean
 }
 
@@ -84,7 +84,7 @@ function callGas({ operands, transfers }: CallKind, overflows: boolean): GasFunc
     gas += memoryGas(runState, inputAt, inputLength) + memoryGas(runState, outputAt, outputLength)
     const read = inputRead(runState, given)
     if (read !== inputLength) {
-      // The gas is that of the whole input; memory is opened for what is read.
+      // Gas is charged for the whole input; memory grows for what is read.
       Object.assign(runState, { memoryWordCount, highestMemCost })
       memoryGas(runState, inputAt, read)
       memoryGas(runState, outputAt, outputLength)

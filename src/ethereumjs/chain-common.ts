@@ -16,8 +16,8 @@ const FORKS = [
 ] as const
 
 /**
- * EIPs with what the chain has of younger forks: net gas metering removed, TLOAD and TSTORE, BASEFEE, PUSH0, MCOPY. An
- * opcode that a height does not have is removed again by `opcodes.ts`. The library's EIP-3541 also refuses the payload of a
+ * EIPs of later forks that the chain has: net gas metering removed, TLOAD and TSTORE, BASEFEE, PUSH0, MCOPY. An opcode
+ * that a height does not have is removed again by `opcodes.ts`. The library's EIP-3541 also refuses the payload of a
  * REVERT that begins with 0xef, so `chain-evm.ts` has a rule of its own.
  */
 const EIPS = [1716, 1153, 3198, 3855, 5656]

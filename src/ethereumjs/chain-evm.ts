@@ -103,7 +103,7 @@ const opcodeTables = new WeakMap<object, OpcodeTables>()
 /** Runs one top-level message; it reports nothing to a tracer. */
 export class ChainEvm extends EVM {
   readonly run: EvmRun
-  /** How the last message ended that a frame began; `undefined` where it was refused. Opcodes set it back and read it. */
+  /** The result of the last message that a frame began; `undefined` where it was refused. Opcodes reset and read it. */
   ended: ExecResult | undefined
   /** The creation that is being set up. */
   #creation: LibraryMessage | undefined
@@ -174,7 +174,7 @@ export class ChainEvm extends EVM {
   protected override async runInterpreter(message: LibraryMessage): Promise<ExecResult> {
     const code = message.code as Uint8Array
     const { start } = analyse(code, this.run.rules.codeHeaders)
-    // The library refuses to begin at the end, where there is nothing but to stop.
+    // The library refuses to start at the end of code, where the frame only stops.
     const isAtEnd = start >= code.length
     const changed = isAtEnd ? EMPTY : start > 0 ? withoutHeader(code, start) : undefined
     const body = changed === undefined ? message : ({ ...message, code: changed } as LibraryMessage)
@@ -190,7 +190,7 @@ export class ChainEvm extends EVM {
     return returnValue[0] === RESERVED_PREFIX
   }
 
-  /** The library's own precompiled contracts are none of the chain's. */
+  /** The library's own precompiled contracts are not the chain's. */
   override getPrecompile(_address: Address): ReturnType<EVM['getPrecompile']> {
     return undefined
   }
@@ -291,7 +291,10 @@ export class ChainEvm extends EVM {
     if (message.value !== 0n) await super._reduceSenderBalance(account, message)
   }
 
-  /** Also stores a created account: its nonce, which the library has made 1, and its mark of a contract are the chain's. */
+  /**
+   * Also stores a created account: its nonce, which the library has set to 1, and its contract flag follow the chain's
+   * rules.
+   */
   protected override async _addToBalance(account: Account, message: CalledMessage): Promise<void> {
     const { session, rules } = this.run
     const isCreation = message === this.#creation

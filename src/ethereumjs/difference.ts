@@ -1,4 +1,4 @@
-/** What two EVMs made of one message, and the first thing in which they differ. */
+/** The results of two EVMs for one message, and the first difference. */
 import type { Account } from '../chain/account.ts'
 import type { Log } from '../chain/receipt.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'

@@ -14,8 +14,8 @@ function isInstruction(code: Uint8Array, pc: number): boolean {
 }
 
 /**
- * The byte behind the opcode is passed over. Where the code then goes on within the data of a push, which the library
- * does not expect, its opcodes run from here until they meet those that it knows.
+ * Skips the byte after the opcode. Where execution then continues within the data of a push, which the library does not
+ * expect, opcodes run from here until they reach one that it knows.
  */
 async function passByte(runState: RunState): Promise<void> {
   const { interpreter, code } = runState
@@ -34,7 +34,7 @@ async function passByte(runState: RunState): Promise<void> {
   }
 }
 
-/** Takes the number of a word in the stack off it: that word's index from the top, the deepest fails. */
+/** Pops the index of a word and adds `more`; fails where the stack has no such word. */
 function popDepth({ stack }: RunState, more: number): number {
   const depth = stack.pop()
   if (depth >= BigInt(stack.length)) fail(FAILURE.STACK_UNDERFLOW)

@@ -2,7 +2,7 @@
 import { EVMError } from '@ethereumjs/evm'
 import { EvmFailure, FAILURE } from '../evm/failure.ts'
 
-/** How a precompiled contract of the chain failed, as the library has it. */
+/** How a precompiled contract of the chain failed, in the library's form. */
 class PrecompileError extends EVMError {
   readonly failure: EvmFailure
 
@@ -13,7 +13,7 @@ class PrecompileError extends EVMError {
   }
 }
 
-/** The failure of a precompiled contract for the library. */
+/** The library's error for a failure. */
 export function libraryError(failure: EvmFailure): EVMError {
   return new PrecompileError(failure)
 }

@@ -45,7 +45,7 @@ export class Steps {
 export function stepRecorder(steps: Steps, table: OpcodeTable): Tracer {
   return {
     step({ pc, depth, gas, code }: FrameView, opcode) {
-      // The library does not report the implicit STOP behind the end of the code.
+      // The library does not report the implicit STOP after the end of the code.
       if (pc >= code.length) return
       steps.push({ opcode: table[opcode] === undefined ? INVALID : opcode, pc, depth, gas })
     },

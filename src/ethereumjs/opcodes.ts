@@ -103,7 +103,7 @@ function accountOpcodes({ logic, gas }: ReturnType<typeof libraryOpcodes>): Opco
   ]
 }
 
-/** What to hand to the library's EVM as its custom opcodes for the rules of a height; `common` is that of the rules. */
+/** The custom opcodes of the library's EVM for the rules of a height; `common` is that of the rules. */
 export function chainOpcodes(common: Common, rules: VmRules): CustomOpcode[] {
   const library = libraryOpcodes(common)
   const has = (opcode: number): boolean => rules.opcodes[opcode] !== undefined

@@ -57,7 +57,7 @@ export class BlockExecution {
   readonly #internals: TransactionInternals[] = []
   #gasUsed = 0n
   #paidFees = 0n
-  /** Of the list that is open (RSKIP-144); the only one when we build. */
+  /** Of the open list (RSKIP-144); a block that is built here has only one. */
   #listLimit: bigint
   #listUsed = 0n
   #listDestroyed = new Set<Hex>()

@@ -29,7 +29,7 @@ export interface SimulatedTransactionParts {
   /** Gas left in the block; a call without gas gets all of it, up to the cap. */
   readonly gasAvailable: bigint
   readonly gasCap: bigint
-  /** Hold nonce and price to the rules for blocks. The other rules always hold. */
+  /** Check nonce and price by the rules for blocks. The other rules always hold. */
   readonly validation: boolean
   readonly destroyedEarlier: ReadonlySet<Hex>
   readonly tracer?: Tracer | undefined

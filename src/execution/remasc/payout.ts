@@ -17,7 +17,7 @@ import { ancestorAt, breaksSelectionRule, readAncestors, siblingsAt } from './si
 const TOPIC = toFixedHex(toBigInt(new TextEncoder().encode('mining_fee_topic')), 32)
 
 /**
- * Pays what is due in the block of `env` and gives the logs, one a payment. The contract must already have the
+ * Pays what is due in the block of `env` and returns the logs, one per payment. The contract must already have the
  * block's own fees. Reads the block that matures and the seven above it. Throws an Error when one of them is unknown.
  * `onPayment` is called after each payment.
  */

@@ -7,7 +7,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { BlockEnvironment } from '../../evm/message.ts'
 import type { AncestorBlock } from '../../evm/precompiles/precompile.ts'
 
-/** A block beside the chain. */
+/** A block that is not on the canonical chain. */
 export interface Sibling {
   readonly hash: Hex
   readonly coinbase: Hex
