@@ -20,10 +20,9 @@ async function exists(folder) {
 }
 
 /**
- * Starts the node of a project.
- * @param {Pick<typeof import('tandem'), 'createNode'>} tandem
- * @param {import('tandem').NodeOptions} options those of the configuration; they decide
- * @param {string} artifacts the folder of the project's artifacts, which need not exist
+ * Starts the node of a project. @param {Pick<typeof import('tandem'), 'createNode'>} tandem @param
+ * {import('tandem').NodeOptions} options those of the configuration, which take precedence @param {string} artifacts
+ * the folder of the project's artifacts, which need not exist
  */
 export async function startNode({ createNode }, options, artifacts) {
   return createNode({

@@ -28,9 +28,9 @@ export interface NodeParts {
   readonly accounts: LocalAccounts
   readonly wallet: Wallet
   readonly names: AbiRegistry
-  /** The callers of a node whose engine may be replaced, which they outlive. */
+  /** The callers of a node, kept when its engine is replaced. */
   readonly ownPeers: Peers | undefined
-  /** The callers of the node that it shares them with. */
+  /** The callers of another node, shared with it. */
   readonly sharedPeers: Peers | undefined
   /** What a copy of a node begins with. */
   readonly from: Start | undefined
@@ -75,7 +75,7 @@ export class ChainOpener {
     this.#store = this.#last
   }
 
-  /** Opens the chain of a store of its own or of a cluster, or continues from the upstream's. Owns `given` from the call on. */
+  /** Opens the chain of a store of its own or of a cluster, or continues the upstream's. Takes ownership of `given`. */
   async open(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
     const { options, logger } = this.#parts
     const forked = remote && { remote, unpaid: new Set<number>() }

@@ -43,8 +43,8 @@ export interface Node {
     readonly method: string
     readonly params?: readonly unknown[] | object | undefined
     /**
-     * Ends a call that changes something: one that waits for others is not carried out, and mining stops between two
-     * blocks. A command of another kind that has begun is finished.
+     * Aborts a state-changing call: one that is still queued does not run, and mining stops between two blocks. Any
+     * other command that has begun is finished.
      */
     readonly signal?: AbortSignal | undefined
   }): Promise<unknown>

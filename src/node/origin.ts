@@ -1,4 +1,4 @@
-/** Where a node came from, and what a copy of it begins with: for pools, and no user of a node. */
+/** Where a node came from, and what a copy of it begins with: for pools only, not for users of a node. */
 import type { AbiRegistry } from '../abi/registry.ts'
 import type { Genesis } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -21,7 +21,7 @@ export interface Start {
   readonly modes: NodeModes
 }
 
-/** What a copy has in common with its node, which then has to stay open longer: callers, and the limits of concurrent work. */
+/** What a copy shares with its node, which must then stay open longer: callers, and the limits of concurrent work. */
 export interface Shared {
   readonly peers: Peers
   readonly load: Load
@@ -47,7 +47,7 @@ export function copyOf(local: Accounts): LocalAccounts {
   return { ...accountsOf(local.enabled, keys), toFund: [] }
 }
 
-/** The origins of open nodes: what another node needs to continue from one, and no user of a node. */
+/** The origins of open nodes: what another node needs to continue from one, kept from users of a node. */
 const origins = new WeakMap<object, Origin>()
 
 /** Notes where a node came from. */
@@ -58,6 +58,6 @@ export function setOrigin(node: object, origin: Origin): void {
 /** Where a node came from. Throws `invalid-options` for an object of another package. */
 export function originOf(node: object): Origin {
   const origin = origins.get(node)
-  if (origin === undefined) throw new NodeError('invalid-options', 'This is no node of createNode.')
+  if (origin === undefined) throw new NodeError('invalid-options', 'This is not a node of createNode.')
   return origin
 }

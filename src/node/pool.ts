@@ -11,7 +11,8 @@ export interface PoolOptions {
   /**
    * The node that each chain begins as a copy of, as of the call of `createPool`: blocks, state, pooled transactions,
    * clock, block overrides, mining mode, impersonated and local accounts, encrypted accounts (locked), registered ABIs.
-   * Later changes of it reach no chain; it may be closed then. Without it chains begin at the genesis of a new node.
+   * Later changes of it do not reach the chains, and it may be closed. Without it chains begin at the genesis of a new
+   * node.
    */
   readonly base?: Node | undefined
 }

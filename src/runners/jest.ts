@@ -34,7 +34,7 @@ function loadNodeEnvironment(): EnvironmentClass {
   throw new Error(`tandem/jest needs ${name}: npm install --save-dev ${name}`)
 }
 
-/** Results as values of the sandbox, whose `Array` and `Object` are others than those of the node. */
+/** Results as values of the sandbox, whose `Array` and `Object` differ from the node's. */
 function inSandbox({ node, accounts, url }: TestNode, sandbox: typeof globalThis): TestTools {
   const localise = <T>(value: T): T =>
     value === undefined ? value : sandbox.JSON.parse(JSON.stringify(value))

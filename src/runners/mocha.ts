@@ -17,7 +17,7 @@ interface MochaGlobals {
 }
 
 /**
- * Registers the hooks where it is called, which is to be before other hooks. The members of the result can be read from
+ * Registers the hooks where it is called, which must be before other hooks. The members of the result can be read from
  * the first hook on.
  */
 export function useNode(options: NodeOptions = {}): TestTools {

@@ -32,8 +32,8 @@ export interface Revert {
 }
 
 /**
- * Decodes why a call failed; custom errors by the ABIs that the node knows (option `abi`, `evm_setAbi`). `undefined` for
- * an error that is no failure of a contract, and for a custom error of an unknown name.
+ * Decodes why a call failed; custom errors by the ABIs that the node knows (option `abi`, `evm_setAbi`). `undefined`
+ * for an error that is not a failure of a contract, and for a custom error of an unknown name.
  */
 export function revertOf({ engine: { names } }: Node, error: unknown): Revert | undefined {
   const data = dataIn(error)

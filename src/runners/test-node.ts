@@ -31,7 +31,7 @@ async function setMining({ commands, dev }: Engine, mode: MiningMode): Promise<v
   if (dev.miningMode() !== mode) await commands.setMiningMode(mode)
 }
 
-/** Returns to what the engine is now. One snapshot is taken, which copies no state. */
+/** Returns the function that restores what the engine is now. It takes one snapshot, which copies no state. */
 async function markOf(engine: Engine): Promise<() => Promise<void>> {
   const { commands, dev, queries } = engine
   const { hash, postState } = queries.head()

@@ -50,7 +50,7 @@ export function createViemClients(node: Node): ViemClients {
     nativeCurrency: { name: 'Coin', symbol: 'COIN', decimals: 18 },
     rpcUrls: { default: { http: [] } },
   })
-  // A call in this process is answered the same way each time.
+  // A retry within this process would get the same answer.
   const transport = custom({ request: requestsOf(node) }, { retryCount: 0 })
   const common = { chain, transport, pollingInterval: POLLING_MS, cacheTime: 0 }
   const mode = node.options.preset === 'hardhat' ? 'hardhat' : 'anvil'

@@ -151,6 +151,8 @@ describe('a pool', () => {
     await expect(createPool({ base })).rejects.toMatchObject({ message })
     await expect(serve(base, { port: 0, pool: 2 })).rejects.toMatchObject({ message })
     await upstream.close()
-    await expect(createPool({ base: {} as Node })).rejects.toThrow(saying('This is no node of createNode.'))
+    await expect(createPool({ base: {} as Node })).rejects.toThrow(
+      saying('This is not a node of createNode.'),
+    )
   })
 })

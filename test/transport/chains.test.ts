@@ -158,7 +158,7 @@ describe('chains by name', () => {
 
   it('need a node of this package, and are not served in the hosted profile', async () => {
     const dispatcher = { dispatchText: async () => undefined }
-    await expect(serve({ dispatcher }, { pool: 1 })).rejects.toThrow('This is no node of createNode.')
+    await expect(serve({ dispatcher }, { pool: 1 })).rejects.toThrow('This is not a node of createNode.')
     await expect(serve({ dispatcher }, { pool: 0 })).rejects.toThrow('Option "pool" expects')
     const hosted = { dispatcher, options: { profile: 'hosted' } } as const
     await expect(serve(hosted, { pool: 1, unsafeOpen: true })).rejects.toThrow(
