@@ -3,7 +3,7 @@ import { fromHex, isHexDigits, lowerCaseHex } from '../encoding/hex.ts'
 import { beginsList, itemEnd } from '../encoding/rlp-frame.ts'
 import { NodeError } from '../errors.ts'
 
-/** A longer item is no block. */
+/** A longer item is not a block. */
 const MAX_BLOCK_BYTES = 64 << 20
 /** Bytes of the longest prefix of an RLP list. */
 const PREFIX_BYTES = 9
@@ -22,7 +22,7 @@ function malformed(message: string): NodeError {
   return new NodeError('invalid-block', message)
 }
 
-/** Bytes that have come and are not used yet. */
+/** Bytes that were received and are not used yet. */
 class Buffered {
   readonly #chunks: AsyncIterator<Uint8Array>
   #bytes: Uint8Array = new Uint8Array()
@@ -37,7 +37,7 @@ class Buffered {
     return this.#bytes
   }
 
-  /** Reads on until so many bytes are there; false when the stream ends before. */
+  /** Reads until `length` bytes are there; false when the stream ends first. */
   async fill(length: number): Promise<boolean> {
     if (this.#bytes.length >= length) return true
     const parts = [this.#bytes]

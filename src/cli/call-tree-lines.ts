@@ -129,7 +129,7 @@ function selfDestructText({ from, to, value }: CallFrame): string {
   return `${pc.yellow('selfdestruct')} ${from}, ${coins(value)} to ${to ?? 'nobody'}`
 }
 
-/** Where a line hangs: behind the lines of the frames around it, and as the last one of its frame or not. */
+/** Where a line is in the tree: the indentation of its frame, and whether it is the last line of the frame. */
 interface Place {
   readonly lead: string
   readonly isLast: boolean
@@ -141,7 +141,7 @@ class TreeLines {
   readonly #indent: string
   readonly #maxLines: number
   readonly #lines: string[] = []
-  /** What is only counted. */
+  /** Calls and events that are counted, not printed. */
   readonly #left = { calls: 0, events: 0 }
 
   constructor(root: CallFrame, context: TreeContext, indent: string) {

@@ -116,7 +116,7 @@ async function compare(remote: Remote, hash: Hex, fork: string | undefined): Pro
 }
 
 /**
- * The transaction that pays rewards: no other one has no gas. A node may hide it, so its place in the block states nothing
+ * The REMASC transaction is the only one without gas. A node may hide it, so its position in the block proves nothing
  * (docs/internals/protocol.md#53-remasc-transaction).
  */
 const isRemasc = ({ to, gas }: BlockTransaction): boolean =>

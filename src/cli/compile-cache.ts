@@ -18,8 +18,8 @@ function userCacheFolder(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Whether nobody but this user and root can put code into the folder: it is open to the user alone, and no folder above
- * it lets others replace it. A folder with the sticky bit, such as /tmp, lets them replace only what is theirs.
+ * Whether only this user and root can put code into the folder: it is open to the user alone, and no folder above it
+ * lets others replace it. A folder with the sticky bit, such as /tmp, lets them replace only their own files.
  */
 function isPrivate(folder: string, user: number): boolean {
   const { uid, mode } = statSync(folder)
@@ -34,9 +34,10 @@ function isPrivate(folder: string, user: number): boolean {
 }
 
 /**
- * Has the modules that are loaded from now on compiled from the cache. A process that holds keys must run no code that
- * others wrote, so the cache is used only in a folder of the user's own; where there is none, modules are compiled as
- * ever. Does nothing where `NODE_COMPILE_CACHE` has enabled a cache, or `NODE_DISABLE_COMPILE_CACHE` forbids it.
+ * Has modules that are loaded from now on taken from the cache of compiled code. A process that holds keys must run no
+ * code that others wrote, so the cache is used only in a folder of the user's own; where there is none, modules are
+ * compiled as usual. Does nothing where `NODE_COMPILE_CACHE` has enabled a cache, or `NODE_DISABLE_COMPILE_CACHE`
+ * forbids it.
  */
 export function useCompileCache(env: NodeJS.ProcessEnv = process.env): void {
   const { enableCompileCache, getCompileCacheDir } = module as CompileCacheModule

@@ -8,7 +8,10 @@ import { readSettings, URL_VARIABLE } from './settings.ts'
 import type { NodeWriters } from './start.ts'
 import { addStartFlags, endAtSignal, outliveSignals } from './start-command.ts'
 
-/** What differs from `tandem start` unless it is set: nothing stays, nothing collides, the output is the command's. */
+/**
+ * What differs from `tandem start` unless it is set: the chain is in memory, the port is free, standard output belongs
+ * to the command.
+ */
 const DEFAULTS = new Map<string, unknown>([
   ['memory', true],
   ['port', 0],
@@ -38,12 +41,12 @@ function createExecution([program = '', ...args]: readonly string[], errors: Lin
   const ended = new Promise<number>((resolve) => {
     finish = resolve
   })
-  // Before, a signal ends the start of the node.
+  // Until the command runs, a signal ends the start of the node.
   const forward = () => {
     outliveSignals()
     for (const signal of FORWARDED)
       process.on(signal, () => {
-        // A terminal sends SIGINT to the command as well: a second one would make it give up its own clean end.
+        // A terminal sends SIGINT to the command as well: a second one would make it abandon its clean shutdown.
         if (signal !== 'SIGINT' || !process.stdin.isTTY) child?.kill(signal)
       })
   }

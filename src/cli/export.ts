@@ -107,7 +107,7 @@ function heightOf(text: string, flag: string): number {
   throw new NodeError('invalid-options', `${flag} expects a block number, not "${text}".`)
 }
 
-/** The form that is asked for; unless given, that of the ending of the file's name. */
+/** The format that is given, or else that of the file name's extension. */
 function formatOf(given: string | undefined, file: string): Format {
   const format = given ?? (/\.(jsonl|ndjson|json)$/.test(file) ? 'jsonl' : 'rlp')
   const known = FORMATS.find((name) => name === format)

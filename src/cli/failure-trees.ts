@@ -10,7 +10,7 @@ import { CallTracer } from '../evm/tracing/call-tracer.ts'
 import { TraceBudget } from '../evm/tracing/trace-budget.ts'
 import { callsConsole, callTreeLines } from './call-tree-lines.ts'
 
-/** Failures beyond so many at once get no tree; their reasons are printed anyway. */
+/** Of more failures at once only this many get a tree; the reasons of all are printed. */
 const MAX_CONCURRENT = 4
 /** How long a terminal waits for a tree, milliseconds. */
 const TIMEOUT_MS = 2000

@@ -35,7 +35,7 @@ async function importInto(dataDir: string, file: string, chain: RemoteChain): Pr
   if (!upstream.isSameFamily) {
     throw new NodeError(
       'upstream',
-      `The upstream ${upstream.origin} (${upstream.client}) is of another family, whose states have another form.`,
+      `The upstream ${upstream.origin} (${upstream.client}) is of another family of nodes, whose states have another format.`,
     )
   }
   const { name, chainId } = config

@@ -1,4 +1,4 @@
-/** `tandem fork`: what is kept of forked chains: fetched ahead, carried to other machines, listed, removed. */
+/** `tandem fork`: the cache of forked chains: fetched ahead, moved to other machines, listed, removed. */
 
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -41,7 +41,7 @@ function refused(message: string): NodeError {
   return new NodeError('invalid-options', message)
 }
 
-/** The settings of the flags, the environment and the configuration file; other settings of a node there do not matter. */
+/** The settings of the flags, the environment and the configuration file; other settings found there are ignored. */
 function optionsOf(command: Command) {
   return resolveNodeOptions(readSettings(typedFlags(command), process.env, new Map([['memory', true]])).node)
 }
@@ -178,7 +178,7 @@ function addExport(fork: Command, { output }: Writers): void {
 function addImport(fork: Command, { output }: Writers): void {
   const command = fork
     .command('import')
-    .description('add such a file to the cache')
+    .description('add an exported file to the cache')
     .argument('<file>', 'file to read')
   addSettingFlags(command, KEEPING)
   command.action(async (file: string) => {
@@ -207,7 +207,7 @@ function addImportState(fork: Command, writers: Writers): void {
 }
 
 function addClear(fork: Command, { output }: Writers): void {
-  const command = fork.command('clear').description('remove the cache, or that of --fork-chain-id alone')
+  const command = fork.command('clear').description('remove the cache, or only that of --fork-chain-id')
   addSettingFlags(command, KEEPING)
   command.allowExcessArguments(false).action(async () => {
     const { root, chainId } = placeOf(command)

@@ -11,7 +11,7 @@ import { createRemote } from './remote.ts'
 
 /** What became of a block. */
 export interface TakenBlock {
-  /** False when it was there already. */
+  /** False when the chain had it already. */
   readonly isNew: boolean
   readonly number: number
   readonly hash: Hex
@@ -84,7 +84,7 @@ export async function openRemote(url: string): Promise<ImportTarget> {
   }
 }
 
-/** The constants of the network that a node runs. Throws `NodeError` when it is none of the chain's. */
+/** The constants of the network that a node runs. Throws `NodeError` when its chain id is unknown. */
 export async function remoteChain(remote: ReturnType<typeof createRemote>): Promise<ChainConfig> {
   const chainId = Number(await remote.call('eth_chainId', [], Text))
   const config = Object.values(CHAINS).find((chain) => chain.chainId === chainId)

@@ -101,7 +101,7 @@ async function importBlocks(
   )
 }
 
-/** Runs until its end with a signal that the first SIGINT or SIGTERM aborts: the block at hand is finished. */
+/** Runs until its end with a signal that the first SIGINT or SIGTERM aborts: the current block is finished. */
 async function interruptible(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController()
   const abort = () => controller.abort()

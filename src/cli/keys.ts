@@ -102,13 +102,13 @@ const FILE = ['--api-keys <file>', 'JSON file that holds the keys [TANDEM_API_KE
 function addCreate(keys: Command, writers: Writers): void {
   keys
     .command('create')
-    .description('make a key, print it this once, and keep its hash')
+    .description('make a key, print it only once, and keep its hash')
     .option(...FILE)
     .requiredOption('--name <name>', 'whose key it is')
     .option('--allow <names>', `${FORMS.allow}; left out: all but those that a key has to name`)
-    .option('--state-override', 'entitle it to the state override set of eth_call')
+    .option('--state-override', 'allow it the state override set of eth_call')
     .option('--rate <calls>', FORMS.rate)
-    .option('--burst <calls>', 'calls that may come at once beyond those of one period of the rate')
+    .option('--burst <calls>', 'calls allowed at once beyond those of one period of the rate')
     .option('--quota <calls>', `${FORMS.quota}; a day is one of UTC`)
     .allowExcessArguments(false)
     .action(async (options: CreateOptions) => {
@@ -124,7 +124,7 @@ function addCreate(keys: Command, writers: Writers): void {
         ...(quota !== undefined && { quota }),
       }
       await changeKeys(file, (known) => addKey(known, record, key, new Date()))
-      show(key, `This is the key "${name}"; it is shown this once, and ${file} holds only its hash.`, writers)
+      show(key, `This is the key "${name}"; it is not shown again, and ${file} holds only its hash.`, writers)
     })
 }
 
@@ -145,18 +145,18 @@ function addList(keys: Command, { output }: Writers): void {
 function addRotate(keys: Command, writers: Writers): void {
   keys
     .command('rotate')
-    .description('replace a key by a new one, which is printed this once')
+    .description('replace a key by a new one, which is printed only once')
     .argument('<name>')
     .option(...FILE)
-    .option('--grace <time>', 'how long the old key stays good', '1h')
+    .option('--grace <time>', 'how long the old key stays valid', '1h')
     .allowExcessArguments(false)
     .action(async (name: string, options: FileOption & { grace: string }) => {
       const file = fileOf(options)
       const grace = graceSeconds(options.grace)
       const key = generateKey()
       await changeKeys(file, (known) => rotateKey(known, name, key, grace, new Date()))
-      const old = grace === 0 ? 'the old one is good no longer' : `the old one is good for ${options.grace}`
-      show(key, `This is the new key "${name}"; it is shown this once, and ${old}.`, writers)
+      const old = grace === 0 ? 'the old one is no longer valid' : `the old one is valid for ${options.grace}`
+      show(key, `This is the new key "${name}"; it is not shown again, and ${old}.`, writers)
     })
 }
 

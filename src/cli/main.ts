@@ -99,7 +99,7 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
   ],
   [
     'drift',
-    "compare transactions of a running node with what Ethereum's rules would have made of them",
+    "execute transactions of a running node under Ethereum's rules, and compare",
     () => import('./compare-rules.ts').then(({ fillCompareCommand }) => fillCompareCommand),
   ],
 ]

@@ -1,4 +1,4 @@
-/** Progress of a long run: a bar that is drawn again on a terminal, lines at intervals anywhere else. */
+/** Progress of a long run: a bar that is redrawn on a terminal, lines at intervals anywhere else. */
 
 /** How often a bar is drawn, and how often a line is printed, milliseconds. */
 const BAR_MS = 100

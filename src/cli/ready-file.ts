@@ -5,7 +5,7 @@ import { replaceFile } from '../store/atomic-file.ts'
 
 /** The file of one node. */
 export interface ReadyFile {
-  /** Creates it whole. Throws `invalid-options` when it cannot be written. */
+  /** Writes it atomically. Throws `invalid-options` when it cannot be written. */
   write(url: string): Promise<void>
   /** Removes it, unless another node has replaced it. Never throws. */
   remove(): void

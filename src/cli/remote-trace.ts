@@ -47,7 +47,7 @@ const WireFrame = z.object({
 })
 type WireFrame = z.output<typeof WireFrame>
 
-/** Beginnings of the Java node's messages, and what this node says in their place. */
+/** Prefixes of the Java node's messages, and this node's text for each. */
 const FAILURES: readonly (readonly [RegExp, string])[] = [
   [/^(Not enough gas for|Gas value overflow)/, 'out of gas'],
   [/^Invalid operation code/, 'invalid opcode'],

@@ -8,7 +8,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:4444'
 
 /** Calls methods of a node. */
 export interface Remote {
-  /** Its address without what may be a key. */
+  /** Its address without parts that may be a key. */
   readonly shown: string
   /** The result, checked by a schema. Throws `NodeError` with the node's error, or when it does not answer. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
@@ -50,11 +50,11 @@ async function post(url: string, body: string): Promise<unknown> {
   try {
     return await response.json()
   } catch {
-    throw failed(`What answers at ${shownAddress(url)} is no node: HTTP ${response.status}, and no JSON.`)
+    throw failed(`The server at ${shownAddress(url)} is not a node: HTTP ${response.status} without JSON.`)
   }
 }
 
-/** Throws `invalid-options` when the address is none. */
+/** Throws `invalid-options` when the address is malformed. */
 export function createRemote(url: string): Remote {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new NodeError('invalid-options', `--url expects an address such as ${DEFAULT_URL}.`)
@@ -65,7 +65,7 @@ export function createRemote(url: string): Remote {
     async call(method, params, result) {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
       const reply = Reply.safeParse(await post(url, body))
-      if (!reply.success) throw failed(`What answers at ${shown} is no node.`)
+      if (!reply.success) throw failed(`The server at ${shown} is not a node.`)
       const { error } = reply.data
       if (error !== undefined) {
         const message = `${method} was refused: ${error.message} (${error.code})`

@@ -30,7 +30,7 @@ const endsIn = (arg: string, short: ReadonlySet<string>): boolean =>
 function shownArgument(arg: string, secret: ReadonlySet<string>, known: ReadonlySet<string>): string {
   const [flag = ''] = arg.split('=')
   if (arg.startsWith('--')) {
-    // What is misspelt may be a secret as well.
+    // A misspelt flag may have a secret as its value too.
     return flag !== arg && (secret.has(flag) || !known.has(flag)) ? `${flag}=${HIDDEN}` : arg
   }
   const at = arg.startsWith('-') ? [...arg.slice(1)].findIndex((letter) => secret.has(`-${letter}`)) + 1 : 0

@@ -84,7 +84,7 @@ function fromFlags(flags: TypedFlags): Values {
   return values
 }
 
-/** What `tandem exec` gives to the command that it runs, which may be another node: no setting. */
+/** The variable that `tandem exec` sets for its command, which may be another node; not a setting. */
 export const URL_VARIABLE = 'TANDEM_URL'
 
 /** An empty variable counts as not set: compose files pass missing values on as empty ones. */
@@ -206,7 +206,7 @@ export function readSettings(
       'Settings "state" and "dataDir" contradict each other: a state file is for a chain in memory.',
     )
   }
-  // A fork is kept only where it is asked for: the default directory is that of a chain of its own.
+  // A fork is kept on disk only on request: the default directory is for a local chain.
   const inMemory = memory === true || state !== undefined || (fork !== undefined && dataDir === undefined)
   return {
     node: inMemory ? given : { ...given, dataDir: dataDir ?? join('.tandem', chain) },

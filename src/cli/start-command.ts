@@ -12,15 +12,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 const END = { SIGINT: () => process.exit(130), SIGTERM: () => process.exit(143) } as const
 
 /**
- * Ends a node that is starting at a signal, at once: whatever it does then, a kill loses nothing. The system does that by
- * itself, also while JavaScript runs, except to the first process of a container, which gets no signal that it does not
- * listen to.
+ * Ends a starting node at the first signal, which loses nothing. The system does so by default, even while JavaScript
+ * runs, except for the first process of a container, which gets only the signals that it listens to.
  */
 export function endAtSignal(): void {
   if (process.pid === 1) for (const name of SIGNALS) process.on(name, END[name])
 }
 
-/** Undoes `endAtSignal`, for a node that runs. */
+/** Undoes `endAtSignal` once the node runs. */
 export function outliveSignals(): void {
   for (const name of SIGNALS) process.off(name, END[name])
 }

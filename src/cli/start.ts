@@ -24,7 +24,7 @@ export interface NodeWriters extends Writers {
   readonly errors: OrderedWriter
 }
 
-/** How a command differs from `tandem start`, each where it does. */
+/** How a command differs from `tandem start`; absent members are as there. */
 export interface StartStyle {
   /** Prints what runs, once the port accepts connections. */
   announce?(node: Node, server: Server, output: LineWriter): void
@@ -78,7 +78,7 @@ export function openPortWarning({ host, unsafeOpen, apiKeys }: Settings['serve']
   return `listening on ${host}: anyone who reaches the port can use the accounts and move the chain`
 }
 
-/** Opens the port and reports it, once the node ends by `untilStopped`; closes the node when that fails. */
+/** Opens the port, calls `untilStopped`, and reports readiness; closes the node when any of it fails. */
 async function open(
   node: Node,
   settings: Settings,

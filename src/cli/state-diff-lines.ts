@@ -5,7 +5,7 @@ import type { AccountState, StateDiff } from './remote-trace.ts'
 import { coins } from './terminal-text.ts'
 
 const NOTHING: AccountState = { storage: {} }
-/** Numbers from here on are hashes, addresses or texts more often than counts. */
+/** Numbers of this size are hashes, addresses or texts more often than counts. */
 const LARGE = 10n ** 24n
 
 function word(value: bigint): string {

@@ -58,13 +58,13 @@ export async function writeStateText(path: string, text: Iterable<string>): Prom
   })
 }
 
-/** Loads a state file into a node, where it is forced also one of another chain id. Throws `invalid-options` naming the file. */
+/** Loads a state file into a node; `isForced` allows one of another chain id. Throws `invalid-options` naming the file. */
 export async function loadStateFile({ engine }: Node, path: string, isForced = false): Promise<void> {
   const text = await readStateText(path)
   await within(path, () => loadStateText(engine, text, isForced))
 }
 
-/** The options of a node with those of a genesis file; options that are given decide. Throws `invalid-options`. */
+/** The options of a node with those of a genesis file; given options take precedence. Throws `invalid-options`. */
 export async function withGenesisFile(given: NodeOptions, path: string | undefined): Promise<NodeOptions> {
   if (path === undefined) return given
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -116,7 +116,7 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-/** Writes a node's state file now and then, and at the end. */
+/** Writes a node's state file at intervals, and at the end. */
 export interface StateKeeper {
   /** Stops the interval and writes the file. Throws `internal`. */
   end(): Promise<void>

@@ -131,7 +131,7 @@ const FORK_FLAGS = [
   'forkOffline',
 ] as const
 
-/** A node in this process as a node of a URL is. */
+/** A node in this process with the interface of a remote one. */
 function remoteOf(node: Node, shown: string): Remote {
   return {
     shown,
@@ -144,7 +144,7 @@ function remoteOf(node: Node, shown: string): Remote {
   }
 }
 
-/** Runs the transaction here, on the state that it met: the other node need not trace. */
+/** Executes the transaction here, on the state before it: the other node need not support traces. */
 async function traceOnFork(
   hash: Hex,
   { node: given }: Settings,

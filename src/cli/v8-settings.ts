@@ -2,11 +2,11 @@
 import v8 from 'node:v8'
 
 /**
- * How much a function runs before V8 optimizes it, and what V8 takes for itself, which is a quarter of it, by the settings
+ * How long a function runs before V8 optimizes it (`late`), four times as long as by V8's defaults (`own`); the flags
  * of Node 20 and of later releases. A node that has just started spends more processor time on optimizing than on its
- * transactions. Of the first 400 transfers of a chain in memory one took 2.6 to 3.9 ms instead of 3.6 to 5.0 on Node 20,
- * the next 1,000 cost no more, and on Node 22 and 24 the first 100 took a sixth to a third less (interleaved runs on a
- * loaded machine).
+ * transactions. Each of the first 400 transfers of a chain in memory took 2.6 to 3.9 ms instead of 3.6 to 5.0 on Node
+ * 20, the next 1,000 cost no more, and on Node 22 and 24 the first 100 took a sixth to a third less (interleaved runs
+ * on a loaded machine).
  */
 const SETTINGS = {
   node20: { late: ['--interrupt-budget=264000'], own: ['--interrupt-budget=67584'] },
@@ -22,11 +22,11 @@ const SETTINGS = {
  */
 const UNTIL_MS = 3_000
 
-/** What the process knows of time. */
+/** The time of a process. */
 export interface ProcessTime {
   /** Processor time that the process has taken, milliseconds. */
   used(): number
-  /** Calls back in so many milliseconds, unless the process ends before. */
+  /** Calls back after a delay, unless the process ends first. */
   later(milliseconds: number, call: () => void): void
 }
 
@@ -41,8 +41,8 @@ const PROCESS_TIME: ProcessTime = {
 }
 
 /**
- * Has V8 optimize later while the process is new. It changes V8 for all that runs in the process, so it is for one of our
- * own.
+ * Has V8 optimize later while the process is new. It changes V8 for everything in the process, so it is only for the
+ * commands' own process.
  */
 export function delayOptimization(time: ProcessTime = PROCESS_TIME): void {
   const release = Number.parseInt(process.versions.node, 10)
@@ -50,7 +50,7 @@ export function delayOptimization(time: ProcessTime = PROCESS_TIME): void {
   for (const flag of late) v8.setFlagsFromString(flag)
   const check = () => {
     const left = UNTIL_MS - time.used()
-    // One busy thread uses the rest no sooner than this.
+    // One busy thread cannot use up the rest sooner.
     if (left > 0) time.later(Math.max(left, 100), check)
     else for (const flag of own) v8.setFlagsFromString(flag)
   }

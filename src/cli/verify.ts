@@ -40,13 +40,13 @@ interface Task {
   readonly dataDir: string
   /** First block that is executed again. */
   readonly from: number
-  /** Is what is found mended? */
+  /** Are faults repaired? */
   readonly isRepair: boolean
 }
 
 type Opened = Awaited<ReturnType<typeof openStoreForVerification>>
 
-/** What is wrong: blocks above this height, or anything where it is infinite; `undefined` where nothing is. */
+/** Blocks above this height are faulty, all where it is infinite; `undefined` where no fault was found. */
 type Found = number | undefined
 
 async function verify(task: Task, { output }: Writers): Promise<Found> {
@@ -65,7 +65,7 @@ async function verify(task: Task, { output }: Writers): Promise<Found> {
   }
 }
 
-/** Verifies, and takes the chain back to lower blocks until nothing is wrong. Throws `database` where no block is whole. */
+/** Verifies, and moves the head back until no fault is found. Throws `database` where no block is whole. */
 async function repair(task: Task, writers: Writers): Promise<void> {
   const { dataDir } = task
   const onNotice = (sentence: string) => writers.output.write(sentence)
@@ -73,7 +73,8 @@ async function repair(task: Task, writers: Writers): Promise<void> {
   let isMended = false
   for (let found = await verify(task, writers); found !== undefined; found = await verify(task, writers)) {
     const highest = found
-    // The execution of a block goes on from what its entries state: it shows what they do not.
+    // Execution relies on the entries, so a repair may bring up further faults; then one without a height is beyond
+    // repair.
     if (isMended && highest === Number.POSITIVE_INFINITY) throw beyondRepair(dataDir)
     isMended = true
     const { head, identity } = await mendStore(dataDir, async (store, identity) => {

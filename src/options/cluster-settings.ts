@@ -16,7 +16,7 @@ export const CLUSTER_SETTINGS = {
   }),
   clusterName: setting(word, {
     flag: '--cluster-name <name>',
-    help: 'which cluster of those servers',
+    help: 'name of the cluster on those servers',
     fallback: 'tandem',
   }),
   role: setting(oneOf('auto', 'leader', 'follower') satisfies Kind<RoleOption, RoleOption>, {
@@ -34,11 +34,11 @@ export const CLUSTER_SETTINGS = {
     flag: '--cluster-ca <file>',
     help: 'certificate authority (PEM) of the NATS servers, whose URLs begin with tls://',
     fallback: undefined,
-    fallbackText: "that of the system's",
+    fallbackText: "the system's",
   }),
   clusterReplicas: setting(whole(1, 5), {
     flag: '--cluster-replicas <count>',
-    help: 'copies that the NATS servers keep of a new cluster: 1, or 3 of three servers',
+    help: 'copies that the NATS servers keep of a new cluster: 1, or 3 on three servers',
     fallback: 1,
   }),
   clusterLogBytes: setting(whole(1_048_576, Number.MAX_SAFE_INTEGER), {

@@ -42,7 +42,7 @@ export const ENGINE_SETTINGS = {
   }),
   evm: setting(oneOf('tandem', 'ethereumjs', 'both') satisfies Kind<EvmChoice, EvmChoice>, {
     flag: '--evm <name>',
-    help: 'what executes: tandem, ethereumjs (@ethereumjs/evm under the rules of this chain, much slower), or both, which stops where they differ',
+    help: 'EVM that executes: tandem, ethereumjs (@ethereumjs/evm under the rules of this chain, much slower), or both, which stops where they differ',
     fallback: 'tandem',
   }),
   chainId: setting(whole(1, MAX_CHAIN_ID), {
@@ -71,7 +71,7 @@ export const ENGINE_SETTINGS = {
   }),
   mining: setting(mining, {
     flag: '--mining <mode>',
-    help: 'auto: a block for each transaction, manual: on request, a number: a block every so many seconds',
+    help: 'auto: a block for each transaction, manual: on request, a number: seconds between blocks',
     fallback: 'auto',
     rskjKeys: { 'miner.client.autoMine': (on) => (on === true ? 'auto' : on === false ? 'manual' : on) },
   }),
@@ -180,7 +180,7 @@ export const ENGINE_SETTINGS = {
   }),
   seed: setting(text, {
     flag: '--seed <text>',
-    help: 'derive what is random otherwise (new keys, ids of filters and subscriptions) from a text: the same calls give the same results',
+    help: 'derive what is otherwise random (new keys, ids of filters and subscriptions) from a text: the same calls give the same results',
     fallback: undefined,
     fallbackText: 'none: random',
   }),

@@ -1,11 +1,11 @@
-/** Settings of a fork: which chain and block it stands on, how its upstream is asked, and where answers are kept. */
+/** Settings of a fork: which chain and block it forks, how its upstream is queried, and where answers are kept. */
 import { z } from 'zod'
 import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { type Kind, LONGEST_INTERVAL, MAX_CHAIN_ID, same, text, whole, yesOrNo } from './kinds.ts'
 import { setting, type Values } from './setting.ts'
 
-/** The block to fork: a height, so many blocks below the tip (negative), a tag, or a hash. */
+/** The block to fork: a height, a number of blocks below the tip (negative), a tag, or a hash. */
 export type BlockChoice = { readonly number: number } | { readonly tag: string } | { readonly hash: Hex }
 
 const HASH = /^0x[0-9a-f]{64}$/i
@@ -19,7 +19,7 @@ export function blockChoice(given: string): BlockChoice | undefined {
   return { number: Number(given) }
 }
 
-/** `url@block` in its parts; a block only where the part behind the last `@` names one. */
+/** `url@block` in its parts; a block only where the part after the last `@` names one. */
 function splitUrl(given: string): { readonly url: string; readonly block: BlockChoice | undefined } {
   const at = given.lastIndexOf('@')
   const block = at < 0 ? undefined : blockChoice(given.slice(at + 1))
@@ -87,7 +87,7 @@ const allowedOrigins: Kind<readonly string[], string | readonly string[]> = {
 export const FORK_SETTINGS = {
   fork: setting(upstreams, {
     flag: '--fork <url>',
-    help: 'fork the chain of this node, at a block with url@block; given again: the URL to ask where one before it fails',
+    help: 'fork the chain of this node, at a block with url@block; given again: a URL to ask when those before it fail',
     fallback: undefined,
     fallbackText: 'none: a chain of its own',
     secret: true,
@@ -128,12 +128,12 @@ export const FORK_SETTINGS = {
   }),
   forkTimeoutMs: setting(whole(1, LONGEST_INTERVAL * 1000), {
     flag: '--fork-timeout <ms>',
-    help: 'milliseconds for a request to the upstream, its repetitions included; where a caller waits for it at most four fifths of --rpc-timeout',
+    help: 'milliseconds for a request to the upstream, retries included; while a caller waits for it, at most four fifths of --rpc-timeout',
     fallback: 30_000,
   }),
   forkRetries: setting(whole(0, 1000), {
     flag: '--fork-retries <count>',
-    help: 'how often a request to the upstream is repeated within that time, after growing pauses, before it fails',
+    help: 'how often a request to the upstream is retried within that time, after growing pauses, before it fails',
     fallback: 5,
   }),
   forkRate: setting(whole(0, 1_000_000), {
@@ -154,7 +154,7 @@ export const FORK_SETTINGS = {
   }),
   forkCacheSize: setting(whole(1, 1024 * 1024), {
     flag: '--fork-cache-size <mb>',
-    help: 'most megabytes of that directory; what was used longest ago is removed first',
+    help: 'most megabytes of that directory; the least recently used answers are removed first',
     fallback: 1024,
   }),
   forkCache: setting(yesOrNo, {
@@ -164,7 +164,7 @@ export const FORK_SETTINGS = {
   }),
   forkVerify: setting(yesOrNo, {
     flag: '--no-fork-verify',
-    help: 'take accounts and slots as the upstream answers them; without this option they are read out of proofs (eth_getProof) where it serves them, and what it does not prove is taken as it is, which the log states',
+    help: 'take accounts and slots as the upstream answers them; without this option they are read out of proofs (eth_getProof) where it serves them, and what it does not prove is taken unverified, which the log states',
     fallback: true,
   }),
   forkOffline: setting(yesOrNo, {

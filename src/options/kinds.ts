@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { LATEST_TIMESTAMP } from '../chain/config.ts'
 import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 
-/** What of a schema checks a value: the declarations of the package name no type of zod, which is bundled. */
+/** The part of a schema that checks a value; the package's declarations cannot name types of zod, which is bundled. */
 export interface ValueSchema<Value, Input> {
   safeParse(value: unknown): { success: true; data: Value } | { success: false }
   readonly _input: Input
@@ -150,7 +150,7 @@ export const timesByName: Kind<Readonly<Record<string, number>>, Readonly<Record
   },
 }
 
-/** When to mine: `auto`, `manual`, or every so many seconds. */
+/** When to mine: `auto`, `manual`, or at an interval of seconds. */
 export const mining: Kind<'auto' | 'manual' | number, 'auto' | 'manual' | number> = {
   schema: () =>
     z.union([z.literal('auto'), z.literal('manual'), z.number().min(0.001).max(LONGEST_INTERVAL)]),
@@ -168,7 +168,7 @@ export const genesisTime: Kind<'now' | number, 'now' | number> = {
   fromText: numberFromText,
 }
 
-/** A clock that stands still: whether it does, or at which time, in seconds since 1970. */
+/** A clock that stands still: whether it does, or the time at which it does, in seconds since 1970. */
 export const frozenClock: Kind<boolean | number, boolean | number> = {
   schema: () => z.union([z.boolean(), z.int().min(0).max(LATEST_TIMESTAMP)]),
   expects: 'true, false, or whole seconds since 1970',

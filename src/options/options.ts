@@ -106,8 +106,8 @@ function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, give
 }
 
 /**
- * Calls of a batch where REMASC transactions are hidden, unless `maxBatch` is given: as many as ethers puts into one, by
- * which the explorer Otterscan asks for the 75 answers of a page of an account.
+ * Calls of a batch where REMASC transactions are hidden, unless `maxBatch` is given: as many as ethers puts into one,
+ * with which the explorer Otterscan asks for the 75 answers of an account's page.
  */
 const BATCH_OF_ETHERS = 100
 

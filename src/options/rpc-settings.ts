@@ -128,7 +128,7 @@ export const RPC_SETTINGS = {
   }),
   maxTraces: setting(whole(1, BYTES), {
     flag: '--max-traces <count>',
-    help: 'most traces that trace_filter answers, and passes over (hosted: up to 10000 there)',
+    help: 'most traces that trace_filter returns, and that it skips (hosted: skips up to 10000)',
     fallback: 10_000,
     hosted: 100,
     rskjKeys: { 'rpc.trace.maxTracesPerRequest': same },

@@ -92,7 +92,7 @@ export const SERVE_SETTINGS = {
   }),
   pool: setting(whole(1, 10_000), {
     flag: '--pool <count>',
-    help: 'serve up to so many further chains in memory at /c/<name>: each is made by its first request, as a copy of the chain at /, and dropped by DELETE',
+    help: 'serve up to this many further chains in memory at /c/<name>: each is made by its first request, as a copy of the chain at /, and dropped by DELETE',
     fallback: undefined,
     fallbackText: 'none: every path is the chain itself',
   }),

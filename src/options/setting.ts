@@ -69,7 +69,7 @@ export function checkSetting(definition: Setting<unknown, unknown>, value: unkno
   throw new NodeError('invalid-options', message)
 }
 
-/** What else decides about defaults than the setting itself. */
+/** What decides about defaults beside the setting itself. */
 export interface DefaultsOf {
   readonly profile?: 'node' | 'hosted' | undefined
   readonly preset?: Preset | undefined
@@ -77,7 +77,7 @@ export interface DefaultsOf {
 
 /**
  * Checks given options against a table and fills in its defaults, which profile and preset may change. `parts` are keys
- * that are no settings. Throws `invalid-options` naming the option.
+ * that are not settings. Throws `invalid-options` naming the option.
  */
 export function resolve(
   table: Table,

@@ -13,7 +13,7 @@ export const TERMINAL_SETTINGS = {
   json: setting(yesOrNo, { flag: '--json', help: 'print one JSON object a line', fallback: false }),
   readyFile: setting(text, {
     flag: '--ready-file <file>',
-    help: 'file that holds the URL from when the port accepts connections to the end',
+    help: 'file that holds the URL while the port accepts connections',
     fallback: undefined,
     fallbackText: 'none',
   }),

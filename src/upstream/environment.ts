@@ -5,7 +5,7 @@ import { type Resolver, resolveName } from './forbidden-address.ts'
 export interface RemoteClock {
   now(): number
   wait(milliseconds: number, signal: AbortSignal): Promise<void>
-  /** Calls `run` after so many milliseconds, unless the returned function was called before. */
+  /** Calls `run` after this many milliseconds, unless the returned function was called before. */
   deadline(milliseconds: number, run: () => void): () => void
 }
 

@@ -48,7 +48,7 @@ export function late(
   { attempts }: Progress,
   age: number,
 ): NodeError {
-  const last = failures > 0 ? ` It failed when it was asked last: ${lastFailure}.` : ''
+  const last = failures > 0 ? ` The last attempt failed: ${lastFailure}.` : ''
   return new NodeError(
     'upstream',
     `The upstream ${origin} has not answered in time: a request is open for ${age} ms (attempt ${attempts}).${last} Check the URL, or add a second --fork <url>.`,

@@ -62,7 +62,7 @@ export class ForbiddenAddress extends Error {
   }
 }
 
-/** The look-up of a socket: fails with `ForbiddenAddress` where any address of a name is one. */
+/** The look-up of a socket: fails with `ForbiddenAddress` where any address of a name is forbidden. */
 export function guardedLookup(resolve: Resolver): LookupFunction {
   return (hostname, { family, all }, callback) => {
     resolve(hostname, (error, found) => {

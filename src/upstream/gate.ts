@@ -1,4 +1,4 @@
-/** Runs so many tasks at once. Own code of 20 lines: `p-queue` 8 is three packages of 8 kB for it. */
+/** Runs a limited number of tasks at once. Own code of 20 lines: `p-queue` 8 would add three packages of 8 kB. */
 export class Gate {
   readonly #width: number
   readonly #waiting: (() => void)[] = []

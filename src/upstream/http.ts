@@ -79,9 +79,9 @@ function judge({ statusCode: status = 0, headers }: IncomingMessage, text: strin
   }
   if (status >= 500 || status === 408 || status === 425)
     return { kind: 'failed', why: `HTTP ${status}`, status }
-  if (!isOk) return { kind: 'refused', why: `it is no JSON-RPC node (HTTP ${status})`, status }
+  if (!isOk) return { kind: 'refused', why: `it is not a JSON-RPC node (HTTP ${status})`, status }
   if (/^\s*</.test(text))
-    return { kind: 'refused', why: 'it is no JSON-RPC node (it answers with a web page)' }
+    return { kind: 'refused', why: 'it is not a JSON-RPC node (it answers with a web page)' }
   return { kind: 'failed', why: text === '' ? 'the answer is empty' : 'the answer is not JSON, or cut off' }
 }
 

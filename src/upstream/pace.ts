@@ -36,7 +36,7 @@ export class Pace {
     return this.#counts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** Waits until so many calls may go. Throws `rate-limited` when the budget of the day has no room for them. */
+  /** Waits until this many calls may be sent. Throws `rate-limited` when the budget of the day has no room for them. */
   async take(calls: number, signal: AbortSignal): Promise<void> {
     const used = this.callsToday()
     if (this.#perDay > 0 && used + calls > this.#perDay) {
@@ -50,7 +50,7 @@ export class Pace {
     this.#counts[at] = (this.#counts[at] ?? 0) + calls
     if (this.#perSecond === 0) return
     const now = this.#clock.now()
-    // A second's worth may go at once; what exceeds it is waited for.
+    // A second's worth may be sent at once; the rest waits.
     this.#paidAt = Math.max(this.#paidAt, now - 1000) + (calls * 1000) / this.#perSecond
     const wait = this.#paidAt - now
     if (wait > 0) await this.#clock.wait(wait, signal)

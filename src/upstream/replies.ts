@@ -36,7 +36,7 @@ const ReplyError = z.object({
   data: z.unknown().optional(),
 })
 const Wait = z.union([z.string(), z.number()]).optional().catch(undefined)
-/** What services name the time to wait. */
+/** The names that services give to the time to wait. */
 const ErrorData = z.object({ retryAfter: Wait, retry_after: Wait, 'retry-after': Wait, try_again_in: Wait })
 
 const LIMITED_TEXT =

@@ -1,7 +1,7 @@
 /**
- * JSON-RPC over HTTP or WebSocket to an upstream: batches, repetition, failover, limits. Own code: the attempts of
- * `p-retry` wait each for itself, while here a refused request holds back all requests to its URL, and only what has no
- * answer is sent again. viem's transports send whole batches again, split none, and have no limits a second and a day.
+ * JSON-RPC over HTTP or WebSocket to an upstream: batches, retries, failover, limits. Own code: `p-retry` delays each
+ * request by itself, while here a refused request holds back all requests to its URL, and only what has no answer is
+ * sent again. viem's transports send whole batches again, split none, and have no limits per second and per day.
  */
 import type { NodeError } from '../errors.ts'
 import { type Endpoint, type EndpointFailure, Endpoints } from './endpoints.ts'
@@ -21,7 +21,7 @@ import { type Progress, Work } from './work.ts'
 export const BATCH_LIMIT = 50
 /** Requests that are open at once. */
 const CONCURRENT = 8
-/** Longest time that a server's wish to wait is followed, milliseconds. */
+/** Longest wait that a server may ask for, milliseconds. */
 const LONGEST_WAIT_MS = 60_000
 
 /** Counts of what was sent. */
@@ -34,7 +34,7 @@ export interface ClientCounts {
   milliseconds: number
 }
 
-/** What one attempt came to: no call is left, some are, or the rest is to be sent again in halves. */
+/** The result of one attempt: no call is left, some are, or the rest is sent again in halves. */
 type Attempt = 'done' | 'limited' | 'failed' | 'split'
 
 /** A client of one upstream. Sends nothing before the first call. */
@@ -74,8 +74,8 @@ export class RpcClient {
   }
 
   /**
-   * The outcome of each call, in order. Throws a NodeError when the upstream gives no answer, at the latest when the time of
-   * a request, its repetitions included, is over.
+   * The outcome of each call, in order. Throws a NodeError when the upstream gives no answer, at the latest when the
+   * time of a request, retries included, is over.
    */
   async send(calls: readonly RpcCall[]): Promise<readonly RpcOutcome[]> {
     const size = this.#batchLimit
@@ -86,14 +86,14 @@ export class RpcClient {
     return (await Promise.all(outcomes)).flat()
   }
 
-  /** From now on a request, its repetitions included, has at most so many milliseconds. */
+  /** From now on a request, retries included, has at most this many milliseconds. */
   limit(milliseconds: number): void {
     this.#limitMs = milliseconds
   }
 
   /**
-   * How long a caller that blocks others should wait for an answer, milliseconds: 0 where each URL failed when it was
-   * asked last, or a request has been open for too long.
+   * How long a caller that blocks others should wait for an answer, milliseconds: 0 where the last attempt at each URL
+   * failed, or a request has been open for too long.
    */
   waitLimit(): number {
     const [oldest] = this.#open
@@ -193,7 +193,7 @@ export class RpcClient {
     const { isLimited, isPauseNamed } = endpoint
     const left = progress.until - now
     let wait = endpoint.notBefore - now
-    // What failed for others may work again: each request is sent once, with half of its time for the answer.
+    // The URL may work again: each request is sent at least once, with half of its time for the answer.
     if (progress.attempts === 0 && !isPauseNamed) wait = Math.min(wait, left / 2)
     if (wait <= 0) return
     if (wait >= left || wait > LONGEST_WAIT_MS) throw this.#failure(endpoint, progress, isLimited)
@@ -228,7 +228,7 @@ export class RpcClient {
       : this.#noteFailure(work, answer, endpoint)
   }
 
-  /** Notes that a request had no answer. Throws where no other URL can be asked and repeating is of no use. */
+  /** Notes that a request had no answer. Throws where no other URL can be asked and a retry is of no use. */
   #noteFailure(work: Work, answer: Exclude<Outcome, { kind: 'answered' }>, endpoint: Endpoint): Attempt {
     const failure: EndpointFailure = { why: answer.why, status: answer.status }
     if (answer.kind === 'limited') return this.#noteLimit(endpoint, { ...failure, limit: answer })

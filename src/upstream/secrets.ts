@@ -5,7 +5,7 @@ const HIDDEN = '***'
 /** Shorter parts of a URL occur in other texts by chance. */
 const SHORTEST = 4
 
-/** The texts that may be secrets: the URL behind its host, its parts, the values of headers, as they are written and decoded. */
+/** The texts that may be secrets: the URL after its host, its parts, the values of headers, as they are written and decoded. */
 function secretsOf({ url, headers }: Target): string[] {
   const { username, password, pathname, search, searchParams } = new URL(url)
   const login = `${decoded(username)}:${decoded(password)}`

@@ -8,18 +8,18 @@ export const LONGEST_ANSWER = 64 * 1024 * 1024
 export type Outcome =
   /** The body is JSON. */
   | { readonly kind: 'answered'; readonly body: unknown; readonly retryAfterMs: number | undefined }
-  /** Too many requests: to be repeated after some time, milliseconds, where the server names one. */
+  /** Too many requests: to be retried after a time, milliseconds, where the server names one. */
   | {
       readonly kind: 'limited'
       readonly retryAfterMs: number | undefined
       readonly why: string
       readonly status?: number
     }
-  /** The request or its answer is too large for the server: to be repeated in parts. */
+  /** The request or its answer is too large for the server: to be retried in parts. */
   | { readonly kind: 'too-large'; readonly why: string; readonly status?: number }
-  /** To be repeated: no connection, no answer in time, half an answer, an overloaded server. */
+  /** To be retried: no connection, no answer in time, half an answer, an overloaded server. */
   | { readonly kind: 'failed'; readonly why: string; readonly status?: number }
-  /** Not worth repeating: what answers is no node, or one that asks for a key. */
+  /** Not worth a retry: the server is not a node, or asks for a key. */
   | { readonly kind: 'refused'; readonly why: string; readonly status?: number }
 
 /** A place to send requests to. */

@@ -19,11 +19,11 @@ export interface RemoteSettings {
   readonly headers: readonly (readonly [string, string])[]
   /** Origins of the URLs that the operator named, for whom the headers are. */
   readonly headerOrigins: readonly string[]
-  /** Time of one request, its repetitions included, while the fork is opened, milliseconds. */
+  /** Time of one request, retries included, while the fork is opened, milliseconds. */
   readonly timeoutMs: number
   /** The same once it is open, when a caller with less time waits for the answer; at most `timeoutMs`. */
   readonly answerMs?: number
-  /** How often a request is repeated before it fails. */
+  /** How often a request is retried before it fails. */
   readonly retries: number
   /** Most calls a second; 0 is no limit. */
   readonly rate: number

@@ -25,7 +25,7 @@ class Connection {
   readonly #socket: WebSocket
   readonly opened: Promise<void>
   isClosed = false
-  /** Messages that came. */
+  /** Messages received. */
   received = 0
 
   constructor({ url, headers }: Target, lookup: LookupFunction) {
@@ -79,7 +79,7 @@ class Connection {
     return () => this.#waiting.delete(entry)
   }
 
-  /** Ends all that waits, with the reason, and the connection. */
+  /** Fails all waiting requests with the reason, and closes the connection. */
   abandon(why: string): void {
     this.#end(why)
     this.#socket.terminate()

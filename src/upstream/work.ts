@@ -38,7 +38,7 @@ export class Work {
     this.progress = progress
   }
 
-  /** Begins now, and has so many milliseconds. */
+  /** Begins now, with this many milliseconds. */
   static of(calls: readonly RpcCall[], now: number, milliseconds: number): Work {
     const progress = { since: now, until: now + milliseconds, attempts: 0, tried: new Set<Endpoint>() }
     return new Work(calls, new Array(calls.length), [...calls.keys()], progress)

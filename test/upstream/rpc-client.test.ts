@@ -150,8 +150,8 @@ describe('a fault', () => {
   })
 
   it.each([
-    ['a web page', answering('<html></html>'), 'it is no JSON-RPC node (it answers with a web page)'],
-    ['an unknown path', answering('not found', 404), 'it is no JSON-RPC node (HTTP 404)'],
+    ['a web page', answering('<html></html>'), 'it is not a JSON-RPC node (it answers with a web page)'],
+    ['an unknown path', answering('not found', 404), 'it is not a JSON-RPC node (HTTP 404)'],
     [
       'a missing key',
       answering('no key', 401),

@@ -55,8 +55,8 @@ function section(title: string, lines: readonly string[]): string[] {
 }
 
 /**
- * The banner, up to and without the line of the address. `Chain ID: 33` stands in one line before it, since alloy stops
- * reading at that address and otherwise assumes 31337.
+ * The banner without the line of the address. `Chain ID: 33` is on one line before it, since alloy stops reading at the
+ * address and otherwise assumes 31337.
  */
 function bannerLines(shown: Shown): string[] {
   const { addresses, keys, balance } = shown

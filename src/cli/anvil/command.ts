@@ -40,7 +40,7 @@ function emptySettings(): AnvilSettings {
   }
 }
 
-/** Anvil's refusal of two flags, in the form of its command line: the one that was typed first stands first. */
+/** Anvil's refusal of two flags, in the form of its command line: the one typed first is named first. */
 function checkMiningFlags(words: readonly string[]): void {
   const at = (name: RegExp) => words.findIndex((word) => name.test(word))
   const flags = [
@@ -65,7 +65,7 @@ function settingsOf(command: Command, env: NodeJS.ProcessEnv): AnvilSettings {
   }
   for (const { flags, aliases = [], apply } of ANVIL_FLAGS) {
     const [long = ''] = /--[\w-]+/.exec(flags) ?? []
-    // Commander keeps --block-time and --blockTime as one.
+    // Commander stores --block-time and --blockTime under one name.
     const names = aliases.filter((name) => attributeOf(name) !== attributeOf(long))
     const given = [long, ...names].flatMap((name) => {
       const value = typed(name)
@@ -101,7 +101,7 @@ async function chooseMnemonic({ node, randomWords, mnemonicSeed }: AnvilSettings
   node.mnemonic = mnemonicOf(entropy)
 }
 
-/** A node beyond loopback is open to all, as Anvil is; the warning is the price. */
+/** A node that listens beyond loopback is open to all, as Anvil is, but warns of it. */
 function allowHost({ serve, warnings }: AnvilSettings): void {
   if (serve.host === undefined || isLoopback(serve.host)) return
   serve.unsafeOpen = true

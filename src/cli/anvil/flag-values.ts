@@ -30,7 +30,7 @@ export interface AnvilSettings {
   dumpState: string | undefined
   /** Seconds. */
   stateInterval: number | undefined
-  /** Lines to print before the first; none of them ends the start. */
+  /** Warnings to print before the first line; the node starts nevertheless. */
   warnings: string[]
 }
 
@@ -41,7 +41,7 @@ export interface Flag {
   readonly aliases?: readonly string[]
   /** It may be given several times; its values are joined by line breaks. */
   readonly repeatable?: true
-  /** The setting whose value is in its value, where that setting is secret. */
+  /** The secret setting that its value contains. */
   readonly holds?: keyof typeof NODE_SETTINGS
   apply(value: string, settings: AnvilSettings, flag: string): void
 }

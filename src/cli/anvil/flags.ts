@@ -9,7 +9,7 @@ import { FORK_FLAGS } from './fork-flags.ts'
 
 const NOTHING = (): void => {}
 
-/** A flag that asks for what always holds here. */
+/** A flag for what is always so here. */
 const always = (flags: string, help: string, aliases: readonly string[] = []): Flag => ({
   flags,
   help,
@@ -27,7 +27,7 @@ const never = (flags: string, reason: string, aliases: readonly string[] = []): 
   },
 })
 
-/** Gas limit of a block without one: the most that frames count. */
+/** Gas limit of a block without a limit: the most gas that frames count. */
 const UNLIMITED_GAS = 10n ** 12n
 const LARGEST_BODY = 1_073_741_824
 
@@ -78,7 +78,7 @@ export const ANVIL_FLAGS: readonly Flag[] = [
   },
   {
     flags: '--mnemonic-random [words]',
-    help: 'make a mnemonic of so many words at random; 12 unless given',
+    help: 'make a random mnemonic of this many words; 12 unless given',
     apply: (value, settings, flag) => {
       const count = value === '' ? 12 : number(value, flag)
       if (![12, 15, 18, 21, 24].includes(count)) {
@@ -90,7 +90,7 @@ export const ANVIL_FLAGS: readonly Flag[] = [
   {
     flags: '--mnemonic-seed-unsafe <seed>',
     holds: 'mnemonic',
-    help: "make a mnemonic from a seed; the words are not those that Anvil's generator makes of it",
+    help: 'make a mnemonic from a seed; the words differ from those that Anvil makes of it',
     apply: (value, settings) => {
       settings.mnemonicSeed = value
     },
@@ -110,7 +110,7 @@ export const ANVIL_FLAGS: readonly Flag[] = [
   {
     flags: '-b, --block-time <seconds>',
     aliases: ['--blockTime'],
-    help: 'mine a block every so many seconds',
+    help: 'seconds between mined blocks',
     apply: (value, { node }, flag) => {
       const seconds = Number(value)
       if (!(seconds > 0))
@@ -185,7 +185,7 @@ export const ANVIL_FLAGS: readonly Flag[] = [
   },
   {
     flags: '-s, --state-interval <seconds>',
-    help: 'write the file of --state or --dump-state every so many seconds',
+    help: 'seconds between writes of the file of --state or --dump-state',
     apply: (value, settings, flag) => {
       settings.stateInterval = number(value, flag, { least: 1, most: LONGEST_INTERVAL })
     },
@@ -208,11 +208,11 @@ export const ANVIL_FLAGS: readonly Flag[] = [
     },
   },
   always('--preserve-historical-states', 'all states are kept'),
-  always('--prune-history [count]', 'taken and without effect: all states are kept'),
-  always('--max-persisted-states <count>', 'taken and without effect: all states are kept'),
-  always('--transaction-block-keeper <count>', 'taken and without effect: all blocks are kept'),
+  always('--prune-history [count]', 'accepted, without effect: all states are kept'),
+  always('--max-persisted-states <count>', 'accepted, without effect: all states are kept'),
+  always('--transaction-block-keeper <count>', 'accepted, without effect: all blocks are kept'),
   never('--max-transactions <count>', 'blocks are limited by gas; use --gas-limit'),
-  always('--memory-limit <bytes>', 'taken and without effect: calls are limited by gas'),
+  always('--memory-limit <bytes>', 'accepted, without effect: calls are limited by gas'),
   {
     flags: '--chain-id <number>',
     aliases: ['--chain'],
@@ -340,8 +340,8 @@ export const ANVIL_FLAGS: readonly Flag[] = [
       settings.json = true
     },
   },
-  always('--color <when>', 'taken: colours are used where the terminal has them'),
-  always('-j, --threads <count>', 'taken and without effect: a node runs in one process', ['--jobs']),
+  always('--color <when>', 'accepted: colours are used where the terminal has them'),
+  always('-j, --threads <count>', 'accepted, without effect: a node runs in one process', ['--jobs']),
   always('--disable-min-priority-fee', 'the chain has no priority fee'),
   {
     flags: '--disable-default-create2-deployer',

@@ -54,7 +54,7 @@ export const FORK_FLAGS: readonly Flag[] = [
   },
   {
     flags: '--fork-retry-backoff <ms>',
-    help: 'taken and without effect: pauses grow from 250 ms, or last as long as the upstream asks',
+    help: 'accepted, without effect: pauses grow from 250 ms, or last as long as the upstream asks',
     apply: () => {},
   },
   {
@@ -66,7 +66,7 @@ export const FORK_FLAGS: readonly Flag[] = [
   },
   {
     flags: '--fork-state-by-number',
-    help: 'taken and without effect: state is read by the block hash wherever the upstream honours it',
+    help: 'accepted, without effect: state is read by the block hash wherever the upstream honours it',
     apply: () => {},
   },
   {
@@ -96,7 +96,7 @@ export const FORK_FLAGS: readonly Flag[] = [
   },
   {
     flags: '--no-fork-node-info',
-    help: 'taken and without effect: anvil_nodeInfo shows the fork',
+    help: 'accepted, without effect: anvil_nodeInfo shows the fork',
     apply: () => {},
   },
   {
@@ -108,7 +108,7 @@ export const FORK_FLAGS: readonly Flag[] = [
   },
   {
     flags: '--retries <count>',
-    help: 'how often a request to the upstream is repeated',
+    help: 'how often a request to the upstream is retried',
     apply: (value, { node }, flag) => {
       node.forkRetries = number(value, flag, { most: 1000 })
     },

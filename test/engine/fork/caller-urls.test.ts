@@ -84,7 +84,7 @@ describe('headers and passwords', () => {
     })
     onTestFinished(() => own.always(undefined))
     await expect(forkOf()).rejects.toThrow(
-      `The upstream ${own.url} cannot be used: it is no JSON-RPC node (HTTP 307) (attempt 1). Check the URL, or add a second --fork <url>.`,
+      `The upstream ${own.url} cannot be used: it is not a JSON-RPC node (HTTP 307) (attempt 1). Check the URL, or add a second --fork <url>.`,
     )
     expect(seen).toEqual([])
   })

@@ -173,7 +173,7 @@ describe('the cache of a fork', () => {
 
 describe('a URL that is not a node', () => {
   it.each<[string, Fault, RegExp]>([
-    ['a web page', answering('<!doctype html>'), /no JSON-RPC node/],
+    ['a web page', answering('<!doctype html>'), /not a JSON-RPC node/],
     [
       'an error',
       changed((reply) =>
