@@ -26,7 +26,7 @@ function integerOf(text: string): bigint | undefined {
   return sign === '-' ? -value : value
 }
 
-/** A value of an integer type; `undefined` for text that is none. */
+/** A value of an integer type; `undefined` for any other text. */
 function rangedInteger(type: string, text: string): bigint | undefined {
   const bits = BigInt(/\d+$/.exec(type)?.[0] ?? 256)
   const value = integerOf(text)
@@ -36,7 +36,7 @@ function rangedInteger(type: string, text: string): bigint | undefined {
   return value === undefined || value < least || value > most ? undefined : value
 }
 
-/** Bytes as hex, of a length if one is given; `undefined` for text that is none. */
+/** Bytes as hex, of a length if one is given; `undefined` for any other text. */
 function bytesOf(text: string, length?: number): Hex | undefined {
   const plain = text.trim().toLowerCase()
   if (!/^0x(?:[0-9a-f]{2})*$/.test(plain)) return undefined
@@ -50,7 +50,7 @@ const BOOLS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ])
 
-/** A value of an elementary type as the encoder takes it; `undefined` for text that is none. */
+/** A value of an elementary type as the encoder takes it; `undefined` for any other text. */
 function elementOf(type: string, text: string): unknown {
   if (type === 'string') return text
   if (type === 'address') return bytesOf(text, 20)
@@ -101,7 +101,7 @@ function membersOf({ components = [] }: AbiParameter, value: unknown, where: str
   )
 }
 
-/** A value of JSON as the encoder takes it: elements come as text, since numbers of JavaScript are too short. */
+/** A value of JSON as the encoder takes it: elements come as text, since JavaScript numbers are too small. */
 function argumentOf(parameter: AbiParameter, value: unknown, where: string): unknown {
   const [, type, length = ''] = /^(.*)\[(\d*)\]$/.exec(parameter.type) ?? []
   if (type !== undefined) return listOf(parameter, type, length, value, where)

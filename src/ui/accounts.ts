@@ -16,14 +16,14 @@ export const impersonated = signal<readonly Hex[]>([])
 
 const COIN_DIGITS = 18
 
-/** The address that a text is. Throws an Error in words. */
+/** The address in a text. Throws an Error with a message for the user. */
 export function addressOf(text: string): Hex {
   const address = text.trim().toLowerCase()
   if (!isAddress(address)) throw new Error('Expected an address: 0x and 40 hex digits')
   return address
 }
 
-/** Coins as wei; empty is none. Throws an Error in words. */
+/** Coins as wei; empty is none. Throws an Error with a message for the user. */
 export function weiOf(text: string): bigint {
   const plain = text.replace(/[\s_\u202f]/g, '')
   if (plain === '') return 0n

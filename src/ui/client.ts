@@ -25,7 +25,7 @@ interface Reply {
 
 const isError = objectOf({ code: isNumber, message: isText }, { data: isAnything })
 
-/** Reads an answer. Throws `ConnectionError` where it is none of JSON-RPC. */
+/** Reads an answer. Throws `ConnectionError` where it is not a JSON-RPC answer. */
 function replyOf(value: unknown): Reply {
   if (isObject(value)) {
     const { id, result, error } = value

@@ -15,7 +15,7 @@ export function isAddress(text: string): text is Hex {
 
 /** The members of an object that is keyed by hex. */
 export function entriesOf<Value>(members: Readonly<Record<Hex, Value>>): [Hex, Value][] {
-  // `Object.entries` takes the keys of a record for any text.
+  // `Object.entries` types the keys of a record as any string.
   return Object.entries(members).filter((entry): entry is [Hex, Value] => isHex(entry[0]))
 }
 
@@ -89,7 +89,7 @@ export function ageText(seconds: number, now: number): string {
   return age < 0 ? `in ${durationText(-age)}` : `${durationText(age)} ago`
 }
 
-/** A part of a whole in per cent, with one decimal. */
+/** A part of a whole in percent, with one decimal. */
 export function percent(part: bigint | number, whole: bigint | number): string {
   return Number(whole) === 0 || Number(part) === 0
     ? '0 %'

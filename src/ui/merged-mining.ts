@@ -46,7 +46,7 @@ export interface Coinbase {
   readonly hashedBytes: number
   readonly state: Hex
   readonly tail: Hex
-  /** The 32 bytes behind the last tag; absent without a tag. */
+  /** The 32 bytes after the last tag; absent without a tag. */
   readonly committed: Hex | undefined
   /** Transaction id, in display order. */
   readonly id: Hex
@@ -118,14 +118,14 @@ function commitmentCheck({ committed }: Coinbase, wanted: Hex): Check {
   if (committed === undefined) return { holds: false, text: 'The coinbase holds no RSKBLOCK: tag.' }
   const digits = 2 + 2 * PREFIX_BYTES
   if (committed === wanted) {
-    return { holds: true, text: 'The hash behind the tag RSKBLOCK: is the merged-mining hash of this block.' }
+    return { holds: true, text: 'The hash after the tag RSKBLOCK: is the merged-mining hash of this block.' }
   }
   const holds = committed.slice(0, digits) === wanted.slice(0, digits)
   return {
     holds,
     text: holds
-      ? `The first ${PREFIX_BYTES} bytes behind the tag RSKBLOCK: are those of this block's merged-mining hash; fork detection data follow.`
-      : "The hash behind the tag RSKBLOCK: is not this block's.",
+      ? `The first ${PREFIX_BYTES} bytes after the tag RSKBLOCK: are those of this block's merged-mining hash; fork detection data follow.`
+      : "The hash after the tag RSKBLOCK: is not this block's.",
   }
 }
 

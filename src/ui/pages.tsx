@@ -58,22 +58,22 @@ export const PAGES: Readonly<Record<string, Page>> = {
   search: { load: async () => (await import('./pages/search.tsx')).SearchPage },
 }
 
-/** The scripts that are there. */
+/** The scripts that are loaded. */
 const loaded = new Map<string, PageComponent>()
 
-/** The component of a page whose script is there. */
+/** The component of a page whose script is loaded. */
 export function loadedPage(name: string): PageComponent | undefined {
   return loaded.get(name)
 }
 
-/** Loads the script of a page once; `undefined` for a name that is no page. Throws when the node does not send it. */
+/** Loads the script of a page once; `undefined` for a name that is not a page. Throws when the node does not send it. */
 export async function loadPage(name: string): Promise<PageComponent | undefined> {
   const component = loaded.get(name) ?? (Object.hasOwn(PAGES, name) ? await PAGES[name]?.load() : undefined)
   if (component !== undefined) loaded.set(name, component)
   return component
 }
 
-/** Loads the scripts of all pages, so that they open without a request, also while the node is gone. */
+/** Loads the scripts of all pages, so that they open without a request, even while the node is down. */
 export async function loadAllPages(): Promise<void> {
   await Promise.allSettled(Object.keys(PAGES).map(loadPage))
 }

@@ -6,7 +6,7 @@ const REMASC = '0x0000000000000000000000000000000001000008'
 /** "mining_fee_topic", padded to 32 bytes. */
 const TOPIC = '0x000000000000000000000000000000006d696e696e675f6665655f746f706963'
 
-/** Ends each block of the chain: the gas limit of no other transaction is 0. */
+/** Is it the transaction that ends each block? No other one has a gas limit of 0. */
 export function isRemasc({ to, gas }: Transaction): boolean {
   return to === REMASC && toBigInt(gas) === 0n
 }

@@ -135,7 +135,10 @@ function typedValue({ kind, name, takesNumbers }: SchemaField, text: string): un
   }
 }
 
-/** The parameters of a call: those behind the last one that was entered are left out. Throws an Error in words. */
+/**
+ * The parameters of a call: those after the last one that was entered are left out. Throws an Error with a message for
+ * the user.
+ */
 export function parametersOf(fields: readonly SchemaField[], texts: readonly string[]): unknown[] {
   let count = fields.length
   while (count > 0 && (texts[count - 1] ?? '').trim() === '') count--

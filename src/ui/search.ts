@@ -35,7 +35,7 @@ const isKnownAbi = objectOf({ abi: listOf(isEntry) })
 
 const TAGS: ReadonlySet<string> = new Set(['latest', 'earliest', 'pending'])
 
-/** A selector: 4 bytes in full. The height of a block has so many digits only after 268 million blocks. */
+/** A selector: 4 bytes in full. A height has that many hex digits only after 268 million blocks. */
 const SELECTOR = /^0x[0-9a-f]{8}$/i
 /** The first digits of an address, or with `…` between them the first and the last ones, as the pages shorten it. */
 const PART_OF_ADDRESS = /^0x([0-9a-f]{1,39})(?:(?:\u2026|\.{2,3})([0-9a-f]{1,39}))?$/i
@@ -67,12 +67,12 @@ const MOST_MATCHES = 100
 /** Contracts whose functions are searched. */
 const MOST_CONTRACTS = 300
 
-/** The contracts of which the node has the ABI; none where `evm_contracts` is closed. */
+/** The contracts whose ABI the node has; none where `evm_contracts` is closed. */
 async function knownContracts(signal?: AbortSignal): Promise<readonly KnownContract[]> {
   return may('evm_contracts') ? callFor(listOf(isKnownContract), 'evm_contracts', [], signal) : []
 }
 
-/** The contracts, and the entries of their ABIs, that fit by what is asked of them. */
+/** The contracts that satisfy `fitsContract`, and the entries of their ABIs that satisfy `fits`. */
 async function findEntries(
   fits: (entry: Checked<typeof isEntry>) => boolean,
   fitsContract: (name: string) => boolean,

@@ -29,7 +29,7 @@ const isNodeInfo = objectOf({
   forkConfig: objectOf({ forkUrl: orNull(isText), forkBlockNumber: orNull(isNumber) }),
 })
 
-/** Of what the chain is a fork, and at which block. */
+/** The chain that this one forks, and at which block. */
 function forkText({
   forkConfig: { forkUrl, forkBlockNumber },
 }: Checked<typeof isNodeInfo>): string | undefined {
@@ -70,9 +70,9 @@ async function update(): Promise<void> {
     const latest = await callFor(isBlock, 'eth_getBlockByNumber', ['latest', false])
     const before = head.value
     head.value = latest
-    // What pages load until the first head is known is as new as it.
+    // What pages loaded before the first head was known is as new as that head.
     if (before !== undefined) version.value++
-    // Until the socket is open nothing reports what replaces the blocks that pages have loaded.
+    // Until the socket is open, nothing reports that blocks which pages have loaded were replaced.
     if (before !== undefined && before.hash !== latest.hash && !isFollowing) epoch.value++
     isFollowing = connection.value === 'open'
   } catch {
@@ -84,7 +84,7 @@ async function update(): Promise<void> {
   }
 }
 
-/** Updates soon; a page that nobody sees does so when it is shown again, so that it costs the node nothing. */
+/** Updates soon; a hidden page does so when it is shown again, so that until then it costs the node nothing. */
 function scheduleUpdate(): void {
   isStale = true
   if (timer !== undefined || document.hidden) return
@@ -134,7 +134,7 @@ export function startStore(): void {
     opened() {
       if (announcedLoss) announce('Connected again')
       announcedLoss = false
-      // What the first pages load on their way needs no second load.
+      // What the first pages are loading already needs no second load.
       if (connection.value === 'lost') {
         epoch.value++
         reconnections.value++

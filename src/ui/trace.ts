@@ -54,7 +54,7 @@ export interface CallTree {
   readonly leftOut: number
 }
 
-/** Frames beyond so many are counted and not shown. */
+/** Frames beyond this number are counted and not shown. */
 const MOST_FRAMES = 1000
 
 /** `CREATE` and `CREATE2`, whose input is init code. */
@@ -85,8 +85,8 @@ function failureText({ error, revertReason }: RawFrame, decoded: DecodedItem | n
 }
 
 /**
- * Traces a mined transaction with the options of `debug_traceTransaction`. Throws `RpcError`, and an Error in words when
- * it is in no block any more: a reorganisation or a revert has removed it.
+ * Traces a mined transaction with the options of `debug_traceTransaction`. Throws `RpcError`, and an Error with a
+ * message for the user when it is no longer in a block: a reorganisation or a revert has removed it.
  */
 export async function traceTransaction<Result>(
   isResult: Check<Result>,

@@ -33,7 +33,7 @@ describe('readProof', () => {
   it('takes a real proof apart, and finds that it holds', () => {
     const proof = readProof(header)
     expect(proof?.checks.map(({ holds, text }) => [holds, text])).toEqual([
-      [true, 'The hash behind the tag RSKBLOCK: is the merged-mining hash of this block.'],
+      [true, 'The hash after the tag RSKBLOCK: is the merged-mining hash of this block.'],
       [
         true,
         `The merkle proof leads from the id of the coinbase over ${proof?.siblings.length} siblings to the merkle root of the parent-chain header.`,

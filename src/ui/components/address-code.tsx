@@ -14,7 +14,7 @@ import { Bytes, Mono } from './values.tsx'
 /** Selectors in the table; code without a dispatcher can hold any constants. */
 const MOST_SELECTORS = 200
 
-/** The signature of a selector by the contract's own ABI, or the one that is widespread. */
+/** The signature of a selector by the contract's own ABI, or a widespread one. */
 function FunctionName({ selector, own }: { readonly selector: Hex; readonly own: string | undefined }) {
   if (own !== undefined) return <span class="wrap">{own}</span>
   const usual = knownSignature(selector)

@@ -23,7 +23,7 @@ interface Event {
   readonly decoded: DecodedItem | null
 }
 
-/** Where a page begins: at a height, and so many events below its last one. */
+/** Where a page begins: at height `to`, without its last `skip` events. */
 interface Place {
   readonly to: number
   readonly skip: number
@@ -31,7 +31,7 @@ interface Place {
 
 interface Found {
   readonly events: readonly Event[]
-  /** Height down to which was searched. */
+  /** Lowest height that was searched. */
   readonly from: number
   readonly next: Place | undefined
 }

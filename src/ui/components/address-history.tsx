@@ -21,7 +21,7 @@ const isFound = objectOf({
   lastPage: isFlag,
 })
 
-/** Where a page begins: below a height, and so many transactions of that answer later; 0 is the end of the chain. */
+/** Where a page begins: below a height (0 is the end of the chain), without the first `skip` transactions of that answer. */
 interface Place {
   readonly below: number
   readonly skip: number

@@ -14,7 +14,7 @@ export function frameTitle({ raw, decoded }: Frame): string {
   return byteLength(raw.input) >= 4 ? `${where}.${raw.input.slice(0, 10)}` : where
 }
 
-/** Arguments behind a name. */
+/** Arguments after a name. */
 function Arguments({ decoded: { name, text } }: { readonly decoded: DecodedItem }) {
   return <span class="dim">{text.slice(name.length)}</span>
 }

@@ -21,7 +21,7 @@ export function useText(initial = ''): Text {
   return { value, set }
 }
 
-/** The states of so many fields. */
+/** The states of `count` fields. */
 export function useTexts(count: number): {
   readonly texts: readonly string[]
   setText(index: number, text: string): void
@@ -40,7 +40,7 @@ export function Field({
   readonly label: string
   readonly text: Text
   readonly placeholder?: string
-  /** It takes the room that is left. */
+  /** It takes the remaining width. */
   readonly wide?: boolean
 }) {
   return (
@@ -58,7 +58,7 @@ export function Field({
   )
 }
 
-/** A choice among few. */
+/** A choice among a few values. */
 export function Choice({
   label,
   text,

@@ -39,7 +39,7 @@ export function Section({
   )
 }
 
-/** A name, its value, and what is shown where the pointer rests on the name. */
+/** A name, its value, and the tooltip of the name. */
 export type FieldRow = readonly [name: string, value: ComponentChildren, hint?: string]
 
 /** Names and their values; a row without a value, or with false, is left out. */
@@ -74,8 +74,8 @@ export interface TableRow {
 }
 
 /**
- * A table of few rows. A column that is `wide` leaves on a narrow screen, one that is false is left out with its cells;
- * where the table is `stacked`, each row is a list of names and values on a narrow screen.
+ * A table of few rows. A column that is `wide` is hidden on a narrow screen, one that is false is left out with its
+ * cells; where the table is `stacked`, each row is a list of names and values on a narrow screen.
  */
 export function Table({
   label,

@@ -5,7 +5,7 @@ import type { Header } from '../model.ts'
 import { Fields, Section } from './layout.tsx'
 import { Bytes, Mono } from './values.tsx'
 
-/** The tail with the tag and the hash behind it set off. */
+/** The tail with the tag and the hash after it highlighted. */
 function Tail({ tail, committed }: { readonly tail: Hex; readonly committed: Hex | undefined }) {
   const at = committed === undefined ? -1 : tail.lastIndexOf(committed.slice(2))
   if (committed === undefined || at < 0) return <Bytes hex={tail} label="Coinbase, from its last block on" />
@@ -14,7 +14,7 @@ function Tail({ tail, committed }: { readonly tail: Hex; readonly committed: Hex
     <span class="mono wrap">
       {tail.slice(0, at - tagDigits)}
       <mark title="RSKBLOCK:">{tail.slice(at - tagDigits, at)}</mark>
-      <mark class="strong" title="Hash behind the tag">
+      <mark class="strong" title="Hash after the tag">
         {tail.slice(at, at + 64)}
       </mark>
       {tail.slice(at + 64)}

@@ -1,4 +1,4 @@
-/** Buttons to the pages before and behind; nothing where there is one page only. */
+/** Buttons to the previous and the next page; nothing where there is one page only. */
 
 /** `label` names what is paged; a step that is not there is undefined. */
 export function Pager({

@@ -58,12 +58,12 @@ function OutcomeFields({ report }: { readonly report: Report }) {
         ['This chain', statusText(chain)],
         [`Ethereum (${report.fork})`, statusText(ethereum)],
         [
-          'First other price',
+          'First differing price',
           price &&
             `step ${grouped(price.index)}: ${stepText(price.chain)} here, ${grouped(price.ethereum.gasCost)} gas there`,
         ],
         [
-          'First other step',
+          'First differing step',
           parting &&
             `step ${grouped(parting.index)}: ${stepText(parting.chain)} here, ${stepText(parting.ethereum)} there`,
         ],

@@ -72,7 +72,7 @@ function changedCells(storage: Readonly<Record<Hex, Change>> = {}): [slot: strin
   return Object.entries(storage).filter(([, { from, to }]) => shortWord(from) !== shortWord(to))
 }
 
-/** The accounts in which something differs that is shown. */
+/** The accounts with a difference that is shown. */
 function changedAccounts({ accounts }: SnapshotDiff): [address: Hex, AccountChange][] {
   return entriesOf(accounts).filter(
     ([, { balance, nonce, code, storage }]) =>

@@ -29,7 +29,7 @@ const areChanges = objectOf({ pre: areStates, post: areStates })
 /** What changed, before and after. */
 type Change = readonly [name: ComponentChildren, before: ComponentChildren, after: ComponentChildren]
 
-/** Slots beyond so many of one account are counted. */
+/** Slots of one account beyond this number are only counted. */
 const MOST_SLOTS = 200
 
 function word(value: Hex | undefined): Hex {

@@ -69,7 +69,7 @@ function useRange(
   return range
 }
 
-/** Scrolls the box to the row that is to be in view. */
+/** Scrolls the box to the row to reveal. */
 function useReveal({ reveal, rowHeight }: WindowedProps, box: RefObject<HTMLDivElement | null>): void {
   useEffect(() => {
     const { current } = box

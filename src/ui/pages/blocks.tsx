@@ -15,7 +15,7 @@ const COLUMNS = ['Height', 'Age', 'Transactions', 'Gas used', 'Uncles', 'Miner',
 const AT_TOP = 40
 /** Blocks that are kept before the farthest are dropped. */
 const MOST_KEPT = 2000
-/** Milliseconds that the view has to rest before its blocks are loaded. */
+/** Milliseconds that the view must rest before its blocks are loaded. */
 const REST_MS = 50
 
 /** Blocks by height, each asked for once until they are forgotten. */

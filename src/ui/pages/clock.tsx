@@ -57,7 +57,7 @@ function localText(seconds: number): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 
-/** The methods of which one at least has to be open for a section to hold a form. */
+/** A section holds a form where at least one of these methods is open. */
 const CLOCK_METHODS = ['evm_increaseTime', 'evm_setNextBlockTimestamp', 'anvil_setBlockTimestampInterval']
 const MINING_METHODS = ['evm_setAutomine', 'evm_mine']
 
@@ -145,7 +145,7 @@ function ClockForms({ times }: FormProps) {
 
 const MODES = [
   ['auto', 'a block for each transaction'],
-  ['interval', 'a block every so often'],
+  ['interval', 'a block at an interval'],
   ['manual', 'on request only'],
 ] as const
 
@@ -211,7 +211,7 @@ function TimeFields({ times }: { readonly times: Times }) {
         [
           'Next block',
           times.next !== undefined && <DateAndAge key="next" seconds={times.next} />,
-          'The time that a block would have that was mined when this was loaded',
+          'The time of a block mined when this was loaded',
         ],
         ['Mining', modeText(times)],
       ]}

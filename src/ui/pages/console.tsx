@@ -122,7 +122,7 @@ function textOf(value: unknown): string {
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}… (${text.length} characters)` : text
 }
 
-/** Calls a method; that it failed is an outcome as well. */
+/** Calls a method; a failure is an outcome as well. */
 async function outcomeOf(name: string, parameters: readonly unknown[]): Promise<Outcome> {
   const start = performance.now()
   const finished = (text: string, isError: boolean): Outcome => ({

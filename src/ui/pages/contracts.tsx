@@ -1,4 +1,4 @@
-/** `#/contracts` and `#/contracts/<name>`: the contracts of which the node has the ABI, and those that the last blocks made. */
+/** `#/contracts` and `#/contracts/<name>`: the contracts whose ABI the node has, and those that the last blocks created. */
 import { listOf, orNull } from '../checks.ts'
 import { callAll, callFor, RpcError } from '../client.ts'
 import { AbiDrop } from '../components/abi-drop.tsx'

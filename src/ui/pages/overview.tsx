@@ -19,7 +19,7 @@ interface Latest {
   readonly transactions: readonly Transaction[]
 }
 
-/** What earlier loads of the lists brought; both are named by hashes and never change. */
+/** What earlier loads fetched; blocks and transactions are known by their hashes and never change. */
 let knownBlocks: ReadonlyMap<Hex, Block> = new Map()
 let knownTransactions: ReadonlyMap<Hex, Transaction> = new Map()
 
@@ -27,7 +27,7 @@ function byHash<Value extends { readonly hash: Hex }>(values: readonly Value[]):
   return new Map(values.map((value) => [value.hash, value]))
 }
 
-/** The newest blocks, down from this one; only those that no earlier load brought are asked for. */
+/** The newest blocks, down from this one; only those that no earlier load fetched are requested. */
 async function loadBlocks(newest: Block, signal: AbortSignal): Promise<readonly Block[]> {
   const blocks = [newest]
   const count = Math.min(BLOCKS, toNumber(newest.number) + 1)

@@ -49,7 +49,7 @@ async function load(signal: AbortSignal): Promise<Loaded> {
   return { usage, peers, banned }
 }
 
-/** Methods that are named for a key, those of most calls. */
+/** Methods that are listed for a key, the most called ones. */
 const MOST_METHODS = 3
 
 const KEY_COLUMNS: readonly Column[] = [

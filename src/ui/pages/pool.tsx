@@ -1,4 +1,4 @@
-/** `#/pool`: the transactions that wait, runnable or behind a missing nonce, and buttons that drop them. */
+/** `#/pool`: the transactions that wait, runnable or queued after a missing nonce, and buttons that drop them. */
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { firstOpen } from '../accounts.ts'

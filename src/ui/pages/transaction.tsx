@@ -101,7 +101,7 @@ function MinedIn({ receipt }: { readonly receipt: Receipt }) {
 
 function Sender({ transaction }: { readonly transaction: Transaction }) {
   return isRemasc(transaction) ? (
-    <>nobody: REMASC ends each block</>
+    <>no account: REMASC ends each block</>
   ) : (
     <AddressLink address={transaction.from} full />
   )
@@ -186,7 +186,7 @@ function Input({
   )
 }
 
-/** Events beyond so many are counted. */
+/** Events beyond this number are only counted. */
 const MOST_EVENTS = 200
 
 /** An event as its ABI decodes it, or its topics and data. */

@@ -14,7 +14,7 @@ const HEIGHTS = 40
 const ROW = 34
 const LANE = 22
 const DOT = 5
-/** Lanes beyond so many are drawn over each other. */
+/** Lanes beyond this number are drawn over each other. */
 const MOST_LANES = 12
 
 /** Hashes of removed blocks, and of added ones. */
