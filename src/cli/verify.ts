@@ -14,7 +14,7 @@ import { plural } from './terminal-text.ts'
 /** Faults that are printed; a disk that fails may have one for each entry. */
 const MOST_PRINTED = 200
 
-/** `nodes 0x…: the hash of the bytes is another (block 12; expected 0x…, found 0x…)`. */
+/** `nodes 0x…: the hash of the bytes differs (block 12; expected 0x…, found 0x…)`. */
 export function faultLine({ table, key, height, problem, expected, found }: Fault): string {
   const values = found === undefined ? [] : [`expected ${expected ?? 'another'}, found ${found}`]
   const notes = [...(height === undefined ? [] : [`block ${height}`]), ...values]

@@ -12,7 +12,7 @@ export interface ClockState {
 
 const WALL_CLOCK: ClockState = { offset: 0, exact: undefined, interval: undefined }
 
-/** How a clock goes on. */
+/** How a clock continues. */
 export interface ClockRules {
   /**
    * Keep offsets for all later blocks, as other development nodes do; otherwise they apply to the next block only, as on
@@ -68,8 +68,8 @@ export class Clock {
   }
 
   /**
-   * Sets the time of the next of several blocks that are mined so many seconds apart. Anvil advances its clock by them
-   * before each block; Hardhat puts them between two.
+   * Sets the time of the next of several blocks that are mined at an interval of seconds. Anvil advances its clock by
+   * them before each block; Hardhat puts them between two.
    */
   space(seconds: number, parentTimestamp: number, isFirst: boolean): void {
     if (this.#rules.dialect === 'anvil') this.increase(seconds, parentTimestamp)

@@ -23,7 +23,7 @@ export class CommandQueue {
     this.#parts = parts
   }
 
-  /** What enqueues the commands of a call, or of the node itself. */
+  /** The function that enqueues the commands of a call, or of the node itself. */
   enqueueFor(call?: Call): Enqueue {
     return (job) => {
       const run = (its: Call) => this.#run(job, its)

@@ -64,7 +64,7 @@ export interface EngineOptions extends QueryOptions {
   readonly accountQuota: boolean
   /** Number of nonces, from the account's on, that a sender may use in the pool. */
   readonly accountSlots: number
-  /** Settings of the node that this one is a copy of, which that had in memory only; the mining mode is in `mining`. */
+  /** In a copy of a node, the settings that the node had in memory only; the mining mode is in `mining`. */
   readonly modes?: NodeModes | undefined
   /** The callers of another engine, which closes them; this engine's own unless given. */
   readonly peers?: Peers | undefined

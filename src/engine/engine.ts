@@ -215,9 +215,9 @@ export interface ForkChoice {
 /** A running node, without JSON. */
 export interface Engine {
   readonly config: ChainConfig
-  /** Call its methods on it, as those of `dev`, `accounts` and `peers`: taken by themselves they lack their object. */
+  /** Call its methods on it, like those of `dev`, `accounts` and `peers`: detached, they lose `this`. */
   readonly commands: Commands
-  /** A record of functions, which may be taken by themselves. */
+  /** A record of functions, which may be detached. */
   readonly queries: Queries
   readonly accounts: Wallet
   /** Registered ABIs: names of contracts, functions, events and errors. */

@@ -38,7 +38,7 @@ describe('tandem verify', () => {
     await store.batch([nodes.put(root, bytes)])
     await store.close()
     const { output, error } = await runVerify('--data-dir', dataDir)
-    expect(output).toContain(`nodes ${root}: the hash of the bytes is another (expected ${root}, found 0x`)
+    expect(output).toContain(`nodes ${root}: the hash of the bytes differs (expected ${root}, found 0x`)
     expect(error).toMatchObject({
       kind: 'database',
       message: expect.stringContaining('No block was executed'),

@@ -1,4 +1,4 @@
-/** Holds what executing a block gave against its header (docs/internals/protocol.md#17-validity). */
+/** Compares the results of executing a block with its header (docs/internals/protocol.md#17-validity). */
 import type { Rules } from '../../chain/activations.ts'
 import type { Header } from '../../chain/header.ts'
 import { receiptsRoot } from '../../chain/receipt.ts'
@@ -18,7 +18,7 @@ export interface ResultMismatch {
   readonly found: string
 }
 
-/** The first field that execution does not confirm: gas, fees, bloom, receipts; the state root is compared apart. */
+/** The first field that execution does not confirm: gas, fees, bloom, receipts; the state root is compared separately. */
 export function resultMismatch(
   header: Header,
   result: BlockResult,
@@ -42,7 +42,7 @@ export function headerRootOf(committed: CommittedState, trie: StateTrie, { unifi
   return unifiedTrie ? committed.root : trie.orchidRoot(committed)
 }
 
-/** The state root of a header where execution gave another one. */
+/** The mismatch of a header's state root with that of the execution. */
 export function stateRootMismatch(header: Header, root: Hex): ResultMismatch | undefined {
   return root === header.stateRoot ? undefined : mustBe('stateRoot', root, header.stateRoot)
 }

@@ -113,8 +113,8 @@ export class Blockchain {
   }
 
   /**
-   * Reads genesis and head again after the store was changed by others; these blocks joined and left the canonical chain,
-   * `undefined` is all of it. Throws `database`.
+   * Reads genesis and head again after the store was changed by others; `update` has the blocks that joined and left
+   * the canonical chain, `undefined` stands for all of it. Throws `database`.
    */
   reload(update: ChainUpdate | undefined): void {
     const { pristine, head } = storedEnds({ blocks: this.#blocks, place: this.#place }, this.#configured)
@@ -273,9 +273,9 @@ export class Blockchain {
   }
 
   /**
-   * Replaces all blocks from a height on, those beside the canonical chain too, in one batch. From the height of the
-   * first block on that is replaced as well: by the first one of `added`, which may have any number, and whose original
-   * state `pristine` has. The states are on disk already, or in `alsoWrite`.
+   * Replaces all blocks from a height on, those beside the canonical chain too, in one batch. Where these include the
+   * first block, the first one of `added` replaces it: it may have any number, and `pristine` has its original state.
+   * The states are on disk already, or in `alsoWrite`.
    */
   async replaceFrom(
     height: number,

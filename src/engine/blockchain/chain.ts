@@ -63,14 +63,14 @@ export interface ForkStart {
   readonly balance: bigint
   /** Other accounts that are changed. */
   readonly edits: readonly AccountEdit[]
-  /** Heights of blocks that pay no collected fees out; the fork adds to them. */
+  /** Heights of blocks that pay out no collected fees; the fork adds to them. */
   readonly unpaid: Set<number>
 }
 
 /** What a chain is opened from. */
 export interface ChainOptions {
   readonly config: ChainConfig
-  /** The genesis of a chain that is no fork. */
+  /** The genesis of a chain that is not a fork. */
   readonly genesis: Genesis
   /** Where the chain forks another one, which has the blocks below and the first state. */
   readonly fork?: ForkStart | undefined

@@ -61,7 +61,7 @@ export class StateCollector {
     return this.#left.begin()
   }
 
-  /** States have left the chain, whose head has now the state at `head`, which may be an earlier one. */
+  /** States have left the chain, whose head now has the state at `head`, which may be an earlier one. */
   left(roots: Iterable<Hex>, head: Hex): void {
     this.#hasGarbage = true
     this.#left.add(roots)

@@ -17,7 +17,7 @@ interface Parts {
   readonly config: ChainConfig
   /** Where the database is, for error messages. */
   readonly place: string
-  /** Does the chain go on from a block of an upstream, which has what the fork did not change? */
+  /** Is it a fork, whose upstream has the state that it did not change? */
   readonly isFork: boolean
 }
 
@@ -42,7 +42,7 @@ export function checkStoredEnd(parts: Parts): void {
   }
 }
 
-/** A block of the canonical chain. Throws `database` when it is missing or another. */
+/** A block of the canonical chain. Throws `database` when it is missing or has another hash. */
 function wholeBlock(hash: Hex, { blocks, config, place, isFork }: Parts): ExecutedBlock {
   const block = read(hash, blocks, place)
   const { header } = block.block

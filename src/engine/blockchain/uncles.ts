@@ -100,7 +100,7 @@ export function checkUncles(
     if (ancestors.has(hash)) throw refuse('is an ancestor')
     if (used.has(hash)) throw refuse('was named by an ancestor')
     const above = ancestors.get(uncle.parentHash)
-    if (above === undefined) throw refuse('has a parent that is no ancestor of the block')
+    if (above === undefined) throw refuse('has a parent that is not an ancestor of the block')
     try {
       validateHeader(uncle, above, config, now)
       const ancestry = ancestryOf({ hash: uncle.parentHash, header: above }, blockchain, blocks)
@@ -109,7 +109,7 @@ export function checkUncles(
       const broken = brokenRuleOf(error)
       if (broken === undefined) throw error
       const { rule: _rule, height: _height, ...values } = broken
-      throw refuse(`is no valid header: ${(error as Error).message}`, values)
+      throw refuse(`is not a valid header: ${(error as Error).message}`, values)
     }
   }
 }

@@ -190,7 +190,7 @@ function applyChanges(state: Overlay, changes: StateChangeRecord): void {
   }
 }
 
-/** Throws `invalid-params` unless a block belongs behind its parent and holds what its header names. */
+/** Throws `invalid-params` unless a block follows its parent and holds what its header commits to. */
 function checkBlock(
   { block, receipts }: BlockRecord,
   number: number,

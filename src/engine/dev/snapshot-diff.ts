@@ -7,7 +7,7 @@ import type { AccountDifference } from '../../state/account-differences.ts'
 import type { EngineParts } from '../parts.ts'
 import type { Snapshot } from './snapshots.ts'
 
-/** Values that left, and values that came. */
+/** Values that were removed, and values that were added. */
 export interface ListDiff {
   readonly removed: readonly Hex[]
   readonly added: readonly Hex[]
@@ -71,7 +71,7 @@ export function createSnapshotDiff({
     for (const difference of trie.differences(from, to)) {
       const { before, after } = difference
       const code = { before: codeIn(old, before), after: codeIn(now, after) }
-      // An account that came or went may have no code on either side.
+      // An account that was created or removed may have no code on either side.
       const isSame = before?.codeHash === after?.codeHash || equal(code.before, code.after)
       yield { ...difference, code: isSame ? undefined : code }
     }

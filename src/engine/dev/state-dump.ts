@@ -51,7 +51,7 @@ function* accountsAt(trie: StateTrie, root: Hex): Generator<readonly [Hex, Whole
   }
 }
 
-/** Whether a contract was destroyed and replaced by an account that is none. */
+/** Whether a contract was destroyed and replaced by an account that is not a contract. */
 function replacesContract({ before, after }: AccountDifference): boolean {
   return before?.isContract === true && after?.isContract === false
 }

@@ -145,7 +145,7 @@ function createPointCheck(remote: RemoteChain, logger: Logger): () => void {
 /**
  * The constants of a fork's chain: the upstream's, at a difficulty that a block can be mined at here, and without the
  * fork detection data (RSKIP-110) of local blocks, which would need hundreds of the upstream's headers. Blocks at the
- * heights `unpaid` leave the payout of collected fees out.
+ * heights `unpaid` leave out the payout of collected fees.
  */
 export function forkConfig({ config, point }: RemoteChain, unpaid: ReadonlySet<number>): ChainConfig {
   const { difficulty } = CHAINS.regtest

@@ -41,7 +41,7 @@ export async function openUpstream(
   if (settings.isOffline && isOpen && known === undefined) {
     const { number, hash, chainId } = remote.point
     logger.info(
-      `offline, the fork goes on from block ${number} (${hash}) of chain id ${chainId}, which the cache has`,
+      `offline, the fork continues from block ${number} (${hash}) of chain id ${chainId}, which the cache has`,
     )
   }
   if (!isSameFamily) {

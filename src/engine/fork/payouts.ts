@@ -61,7 +61,7 @@ export class ForkPayouts {
       await loading
     } catch (error) {
       if (!(error instanceof UpstreamDelay)) return failed(error)
-      // The block is built when it is known whether the headers come.
+      // The block is built once it is known whether the headers arrive.
       throw new UpstreamDelay(error.fetched.catch(failed))
     }
   }
@@ -84,6 +84,6 @@ export class ForkPayouts {
     unpaid.add(height)
     if (this.#logged.has(reason)) return
     this.#logged.add(reason)
-    logger.warn(`block ${height} pays no collected fees out: ${reason}`)
+    logger.warn(`block ${height} pays out no collected fees: ${reason}`)
   }
 }

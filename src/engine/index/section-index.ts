@@ -39,7 +39,7 @@ interface Parts {
   /** Marks what a block contains. */
   readonly contents: (block: IndexedBlock, mark: Mark) => void
   readonly logger: Logger
-  /** Heights of the first block that is indexed, and of the lowest one that there is. */
+  /** Heights of the first block that is indexed, and of the lowest one that exists. */
   readonly bounds: Pick<BlockStore, 'first' | 'lowest'>
 }
 

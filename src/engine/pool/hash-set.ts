@@ -1,4 +1,4 @@
-/** Sets of hashes that share what they have in common: snapshots hold the pool's without copies. */
+/** Sets of hashes that share their structure: snapshots hold the pool's without a copy. */
 import type { Hex } from '../../encoding/hex.ts'
 
 /** A hash, or 16 places by the next hexadecimal digit. */

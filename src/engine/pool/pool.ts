@@ -23,7 +23,7 @@ export interface PoolOptions extends AdmissionOptions {
   readonly outdatedSeconds?: number
 }
 
-/** What became of an accepted transaction. */
+/** The result of adding a transaction. */
 export interface Added {
   readonly status: 'pending' | 'queued'
   /** The one with the same nonce that it replaced. */

@@ -43,7 +43,7 @@ export interface BlockSimulation {
   /** The block below the first. */
   readonly base: BlockReference
   readonly blocks: readonly SimulatedBlockRequest[]
-  /** Hold nonces and prices to the rules for blocks; without it the minimum gas price is 0 unless overridden. */
+  /** Check nonces and prices by the rules for blocks; without it the minimum gas price is 0 unless overridden. */
   readonly validation: boolean
   /** Add a log for each transfer of the native coin. */
   readonly traceTransfers: boolean

@@ -36,7 +36,7 @@ export interface StorageCell {
 /** Slots in the order of their hashes. */
 export interface StorageRange {
   readonly cells: readonly StorageCell[]
-  /** Hash of the slot behind the last one; `undefined` when there is none. */
+  /** Hash of the slot after the last one; `undefined` when there is none. */
   readonly next: Hex | undefined
 }
 

@@ -20,8 +20,8 @@ export interface StorageSlot {
 /** Searches for storage slots. */
 export interface ValueSlots {
   /**
-   * The slot whose word a message answers on the state after the head, in whatever contract it is; `undefined` when
-   * there is none, as where the answer is computed from several. Throws `limit-exceeded` at the time limit.
+   * The slot, in any contract, whose word a message returns on the state after the head; `undefined` when there is
+   * none, as where the answer is computed from several. Throws `limit-exceeded` at the time limit.
    */
   valueSlot(request: CallRequest, timeoutMs?: number): Promise<StorageSlot | undefined>
 }

@@ -39,12 +39,12 @@ export class BlockChecks {
       const root = transactionsRoot(transactions, this.#config.rulesAt(height))
       if (root !== header.transactionsRoot) {
         const values = { height, expected: header.transactionsRoot, found: root }
-        bodies.fault(hash, 'the root of the transactions is another', values)
+        bodies.fault(hash, 'the root of the transactions differs', values)
       }
       const hashOfUncles = unclesHash(uncles, this.#config)
       if (hashOfUncles !== header.unclesHash) {
         const values = { height, expected: header.unclesHash, found: hashOfUncles }
-        bodies.fault(hash, 'the hash of the uncles is another', values)
+        bodies.fault(hash, 'the hash of the uncles differs', values)
       }
       for (const transaction of transactions) {
         if (hasItsSender(transaction)) continue
@@ -66,7 +66,7 @@ export class BlockChecks {
       // A genesis has no receipts, and the root of an empty trie.
       const found = receiptsRoot(list, this.#config.rulesAt(height))
       if (found !== expected) {
-        receipts.fault(hash, 'the root of the receipts is another', { height, expected, found })
+        receipts.fault(hash, 'the root of the receipts differs', { height, expected, found })
       }
       const bloom = mergeBlooms(list.map(({ logsBloom }) => logsBloom))
       if (!equal(bloom, header.logsBloom)) receipts.fault(hash, 'the bloom is not the header’s', { height })
@@ -76,7 +76,7 @@ export class BlockChecks {
   #checkHeader(hash: Hex, record: HeaderRecord): void {
     const actual = headerHash(record.header, this.#config)
     if (actual !== hash) {
-      this.#fault(hash, record, 'the hash of the header is another', { expected: hash, found: actual })
+      this.#fault(hash, record, 'the hash of the header differs', { expected: hash, found: actual })
       return
     }
     if (record.header.number !== firstHeight(this.#tables)) this.#checkProof(hash, record)

@@ -81,7 +81,7 @@ export class LookupChecks {
     const { pool } = this.#tables
     for await (const [hash, { transaction }] of pool.entries()) {
       if (transaction.hash !== hash) {
-        pool.fault(hash, 'the hash of the transaction is another', {
+        pool.fault(hash, 'the hash of the transaction differs', {
           expected: hash,
           found: transaction.hash,
         })

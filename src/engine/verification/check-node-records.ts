@@ -13,7 +13,7 @@ import { walkState } from './check-state.ts'
 export function createRecordChecks(tables: AuditedTables) {
   const { headers, keptSnapshots, bans, peerCounters, replication, checkpoint, flushedLog } = tables
 
-  /** `known`: root of a state that is walked apart. */
+  /** `known`: root of a state that is walked separately. */
   async function checkSnapshots(known: Hex | undefined): Promise<void> {
     const walked = new Set([known])
     for await (const [id, { head, height, postState }] of keptSnapshots.entries()) {
@@ -30,26 +30,27 @@ export function createRecordChecks(tables: AuditedTables) {
 
   async function checkPeers(): Promise<void> {
     for await (const [text] of bans.entries()) {
-      if (parseBannedRange(text) === undefined) bans.fault(text, 'it is no address and no range of addresses')
+      if (parseBannedRange(text) === undefined)
+        bans.fault(text, 'it is neither an address nor a range of addresses')
     }
     for await (const _ of peerCounters.entries());
   }
 
   async function checkPosition(): Promise<void> {
     for await (const [name] of replication.entries()) {
-      if (name !== POSITION) replication.fault(name, 'it is no position in the log of a cluster')
+      if (name !== POSITION) replication.fault(name, 'it is not a position in the log of a cluster')
     }
   }
 
   async function checkCheckpoint(): Promise<void> {
     for await (const [name] of checkpoint.entries()) {
-      if (name !== SEQUENCE) checkpoint.fault(name, 'it is no number of a checkpoint')
+      if (name !== SEQUENCE) checkpoint.fault(name, 'it is not the number of a checkpoint')
     }
   }
 
   async function checkFlushed(): Promise<void> {
     for await (const [name] of flushedLog.entries()) {
-      if (name !== FLUSHED) flushedLog.fault(name, 'it is no position in the write-ahead log')
+      if (name !== FLUSHED) flushedLog.fault(name, 'it is not a position in the write-ahead log')
     }
   }
 

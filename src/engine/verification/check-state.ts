@@ -9,7 +9,7 @@ import type { AuditedTable, AuditedTables } from './audited-tables.ts'
 export async function checkHashes(table: AuditedTable<Hex, Uint8Array>): Promise<void> {
   for await (const [hash, bytes] of table.entries()) {
     const found = keccakHex(bytes)
-    if (found !== hash) table.fault(hash, 'the hash of the bytes is another', { expected: hash, found })
+    if (found !== hash) table.fault(hash, 'the hash of the bytes differs', { expected: hash, found })
   }
 }
 
@@ -39,7 +39,7 @@ export function walkState(
     try {
       return decodeNode(bytes)
     } catch {
-      nodes.fault(hash, 'the bytes are no trie node', { height })
+      nodes.fault(hash, 'the bytes are not a trie node', { height })
       return undefined
     }
   }

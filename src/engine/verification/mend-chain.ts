@@ -1,4 +1,4 @@
-/** Takes a damaged chain back to its last whole block, and makes the lookups anew from the blocks that are left. */
+/** Takes a damaged chain back to its last whole block, and rebuilds the lookups from the remaining blocks. */
 import { EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { headerHash } from '../../chain/header.ts'
@@ -28,7 +28,7 @@ interface Candidate extends HeaderRecord {
   readonly hash: Hex
 }
 
-/** Mends the chain of one store, which nobody else uses. */
+/** Repairs the chain of one store, which nothing else uses. */
 class ChainMender {
   readonly #store: Store
   readonly #config: ChainConfig
@@ -124,7 +124,7 @@ class ChainMender {
     await this.#flush()
   }
 
-  /** Hashes of blocks of which a part is missing or another. */
+  /** Hashes of blocks with a missing or wrong part. */
   async #brokenBlocks(): Promise<ReadonlySet<string>> {
     this.#faults = []
     const checks = new BlockChecks(this.#audited, this.#config)
@@ -134,7 +134,7 @@ class ChainMender {
     return new Set(this.#faults.map(({ key }) => key))
   }
 
-  /** Is a state there from its root to its leaves? A node is looked at once. */
+  /** Is a state complete from its root to its leaves? Each node is visited once. */
   #isWholeState(root: Hex): boolean {
     return root === EMPTY_TRIE_ROOT || this.#isWholeNode(root)
   }
@@ -156,7 +156,7 @@ class ChainMender {
     return [left, right].every((below) => below === undefined || this.#isWholeChild(below))
   }
 
-  /** The tip that fork choice prefers; of equal ones that which is canonical now. */
+  /** The tip that fork choice prefers; of equal ones, the canonical one. */
   #bestOf(kept: ReadonlyMap<Hex, Candidate>): Candidate | undefined {
     let best: Candidate | undefined
     for (const block of kept.values()) {
@@ -177,7 +177,7 @@ class ChainMender {
     await this.#makeHeights(kept.values())
   }
 
-  /** Makes what finds canonical blocks and their transactions anew, from the head down. */
+  /** Rebuilds the lookups of canonical blocks and their transactions, from the head down. */
   async #makeLookups(head: Candidate, kept: ReadonlyMap<Hex, Candidate>): Promise<void> {
     const { canonical, transactions, senderNonces, accountBlocks, creators } = this.#tables
     for (const table of [canonical, transactions, senderNonces, accountBlocks, creators] as Table<
@@ -209,7 +209,7 @@ class ChainMender {
     }
   }
 
-  /** Removes what the node makes again when it is needed, and what is of no use without what is lost. */
+  /** Removes what the node rebuilds on demand, and what is of no use without the lost entries. */
   async #removeStale(): Promise<void> {
     const { logSections, participantSections, keptSnapshots, pool, meta } = this.#tables
     for (const table of [logSections, participantSections]) {
@@ -230,9 +230,9 @@ class ChainMender {
 }
 
 /**
- * Takes a chain back to its last whole block, none above `highest`: that which is there with all blocks below it and the
- * states after them. Lookups are made anew from the blocks; what cannot be read is removed. `undefined` where no block is
- * whole; then the blocks stay as they are.
+ * Takes a chain back to its last whole block, none above `highest`: the last one that is complete with all blocks below
+ * it and the states after them. Lookups are rebuilt from the blocks; what cannot be read is removed. `undefined` where
+ * no block is whole; then the blocks stay as they are.
  */
 export async function mendChain(
   store: Store,

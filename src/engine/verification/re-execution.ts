@@ -114,7 +114,7 @@ export class ReExecution {
     const root = headerRootOf(trie.commit(parent.postState, state.changes()), trie, rules)
     const wrong = resultMismatch(header, result, rules) ?? stateRootMismatch(header, root)
     if (wrong !== undefined)
-      return this.#faultOf(executed, `its execution gives another ${wrong.rule}`, wrong)
+      return this.#faultOf(executed, `its execution gives a different ${wrong.rule}`, wrong)
     return this.#receiptDifference(executed, result) ?? this.#internalsDifference(executed, result)
   }
 
@@ -124,7 +124,7 @@ export class ReExecution {
       const [expected, found] = [encodeReceipt(receipt), stored && encodeReceipt(stored)]
       if (found !== undefined && equal(expected, found)) continue
       const values = { expected: toHex(expected), found: found === undefined ? 'nothing' : toHex(found) }
-      const problem = `its execution gives another receipt ${index}`
+      const problem = `its execution gives a different receipt ${index}`
       return { ...this.#faultOf(executed, problem, values), table: 'receipts' }
     }
     return undefined
@@ -135,7 +135,7 @@ export class ReExecution {
     const { hash } = executed
     if (equal(internals.encode(result.internals, hash), internals.encode(stored, hash))) return undefined
     const values = { expected: JSON.stringify(result.internals), found: JSON.stringify(stored) }
-    const problem = 'its execution gives other internal calls'
+    const problem = 'its execution gives different internal calls'
     return { ...this.#faultOf(executed, problem, values), table: 'internals' }
   }
 

@@ -135,7 +135,7 @@ export async function openKeyStore(parts: KeyStoreParts, logger: Logger): Promis
   for (const { name, text } of (await parts.files?.read()) ?? []) {
     const encrypted = parseEncryptedKey(text)
     if (encrypted === undefined)
-      logger.warn('a file among the keys is no key file and is left alone', { name })
+      logger.warn('a file among the keys is not a key file and is ignored', { name })
     else known.push({ name, encrypted })
   }
   return createKeyStore(parts, known)

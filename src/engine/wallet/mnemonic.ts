@@ -55,7 +55,7 @@ function childrenOf({ key, chainCode }: ParentKey): (index: number) => ParentKey
     const prefix = index < HARDENED ? (point as Uint8Array) : concat(Uint8Array.of(0), key)
     const [tweak, childCode] = halves(chainCode, concat(prefix, fromBigIntFixed(BigInt(index), 4)))
     const child = (toBigInt(tweak) + toBigInt(key)) % CURVE_ORDER
-    // Once in 2^127 keys; BIP-32 would go on to the next index.
+    // Once in 2^127 keys; BIP-32 would continue with the next index.
     if (toBigInt(tweak) >= CURVE_ORDER || child === 0n) throw new Error(`no private key at index ${index}`)
     return { key: fromBigIntFixed(child, 32), chainCode: childCode }
   }

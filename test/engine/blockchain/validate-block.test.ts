@@ -188,11 +188,11 @@ describe('uncles of an imported block', () => {
       [[young], /has number 10, not one below the block's$/],
       [[good, good], /is named twice$/],
       [[header(chain[8])], /is an ancestor$/],
-      [[stranger], /has a parent that is no ancestor of the block$/],
-      [[{ ...good, bitcoinHeader }], /is no valid header: /],
+      [[stranger], /has a parent that is not an ancestor of the block$/],
+      [[{ ...good, bitcoinHeader }], /is not a valid header: /],
       [
         [{ ...good, gasUsed: good.gasLimit + 1n }],
-        /is no valid header: block 8: gasUsed 9922145 exceeds gasLimit 9922144$/,
+        /is not a valid header: block 8: gasUsed 9922145 exceeds gasLimit 9922144$/,
       ],
     ]
     for (const [uncles, words] of refused) {

@@ -292,9 +292,9 @@ describe('a fork', () => {
       // That of REMASC, which has a log for each payment.
       expect(receipts).toMatchObject([{ status: '0x1', logs: [] }])
     }
-    const left = warnings.filter((text) => text.includes('pays no collected fees out'))
+    const left = warnings.filter((text) => text.includes('pays out no collected fees'))
     expect(left).toHaveLength(1)
-    expect(left[0]).toMatch(/^block 15 pays no collected fees out: .*The upstream does not have this block/)
+    expect(left[0]).toMatch(/^block 15 pays out no collected fees: .*The upstream does not have this block/)
     await payer.close()
   })
 })

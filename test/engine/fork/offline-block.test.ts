@@ -14,7 +14,7 @@ it('a fork without network logs which block it is based on, unless the options n
   const offline = { fork: upstream.url, forkCacheDir, forkOffline: true, logger }
   await (await createNode(offline)).close()
   expect(lines).toEqual([
-    `offline, the fork goes on from block 0 (${hash}) of chain id 33, which the cache has`,
+    `offline, the fork continues from block 0 (${hash}) of chain id 33, which the cache has`,
   ])
   await (await createNode({ ...offline, fork: `${upstream.url}@0` })).close()
   expect(lines).toHaveLength(1)

@@ -209,7 +209,7 @@ describe('a flipped bit', () => {
 })
 
 describe('a block with consistent entries', () => {
-  it('is found when its execution gives another state', async () => {
+  it('is found when its execution gives a different state', async () => {
     const level = levelOf(entries)
     const tables = chainTables(createReadOnlyStore(level, []), config)
     const old = tables.meta.get('head') as Hex
@@ -242,7 +242,7 @@ describe('a block with consistent entries', () => {
         table: 'headers',
         key: hash,
         height: header.number,
-        problem: 'its execution gives another stateRoot',
+        problem: 'its execution gives a different stateRoot',
         expected: header.stateRoot,
         found: stateRoot,
       }),
