@@ -61,6 +61,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'ethereumjs/chain-evm.ts: headed': 'goes with its code',
   'ethereumjs/chain-evm.ts: opcodeTables': 'goes with the custom opcodes of the rules of a VM',
   'evm/code-analysis.ts: analyses': 'goes with its code',
+  'evm/code-analysis.ts: passing': 'goes with its code',
   'evm/precompiles/bridge/bridge.ts: callStates': 'goes with its call',
   'evm/precompiles/bridge/election.ts: utf8': 'code: an encoder has no state',
   'state/bridge-cells.ts: utf8': 'code: an encoder has no state',

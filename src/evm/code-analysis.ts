@@ -17,6 +17,8 @@ export interface CodeAnalysis {
   readonly counts: Int16Array
   /** Bytes of the modules that were compiled of it, those that are no longer kept included. */
   compiledBytes: number
+  /** Is it code of a single simulation, which no cache keeps? */
+  readonly isPassing: boolean
   /** Where execution begins: 0, or behind a code header (docs/internals/protocol.md#64-code-header). */
   readonly start: number
 }
@@ -28,6 +30,13 @@ const PUSH32 = PUSH0 + 32
 const HEADER = 0xfc
 
 const analyses = new WeakMap<Uint8Array, CodeAnalysis>()
+const passing = new WeakSet<Uint8Array>()
+
+/** Marks code as that of a single simulation; returns it. */
+export function passingCode(code: Uint8Array): Uint8Array {
+  passing.add(code)
+  return code
+}
 
 /** The same record for the same array. `hasHeaders`: does 0xfc in front mark a code header? */
 export function analyse(code: Uint8Array, hasHeaders: boolean): CodeAnalysis {
@@ -41,6 +50,7 @@ export function analyse(code: Uint8Array, hasHeaders: boolean): CodeAnalysis {
       pushes: [],
       counts: new Int16Array(code.length + 1),
       compiledBytes: 0,
+      isPassing: passing.has(code),
       start,
     }
     analyses.set(code, analysis)

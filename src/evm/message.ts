@@ -3,7 +3,7 @@ import type { Creation } from '../chain/block.ts'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
-import type { AncestorBlock } from './precompiles/precompile.ts'
+import type { AncestorBlock, Precompile } from './precompiles/precompile.ts'
 import type { Tracer } from './tracing/tracer.ts'
 
 /** Most gas of a message: frames count gas in safe integers. */
@@ -18,6 +18,8 @@ export interface BlockEnvironment {
   readonly gasLimit: bigint
   /** What BASEFEE answers (RSKIP-412). */
   readonly minimumGasPrice: bigint
+  /** The precompiled contracts by address, where they are not those of the height: a simulation may move them. */
+  readonly precompiles?: ReadonlyMap<Hex, Precompile> | undefined
   /** 0 is the parent; `undefined` when there is no such block. */
   ancestor(depth: number): AncestorBlock | undefined
   /** Hash of an earlier block of this branch by height; `undefined` when there is none. */

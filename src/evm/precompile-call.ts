@@ -44,11 +44,12 @@ function kindOf({ kind, isStatic }: CallMessage): PrecompileCallKind {
 
 /** The contract's storage is that of its own account, by whatever kind of call. */
 function environmentOf(
+  { account }: Precompile,
   message: CallMessage,
   { session, isLocal, directEffects }: PrecompileRun,
 ): PrecompileEnvironment {
   const { env, journal, transaction } = session
-  const address = message.target
+  const address = account ?? message.target
   const isTop = message.depth === 0
   const apply = (effect: () => void) => {
     if (isTop) directEffects.push(effect)
@@ -95,7 +96,7 @@ export function runPrecompile(
   const data = bytesOf(message.input)
   const isTop = message.depth === 0
   const input = isTop ? data : data.subarray(0, precompile.maxInputFromContract ?? data.length)
-  const environment = environmentOf(message, run)
+  const environment = environmentOf(precompile, message, run)
   const { clock } = run.session
   // Arguments are read before gas is looked at.
   clock.ticks -= input.length / BYTES_PER_TICK

@@ -13,6 +13,8 @@ import type { PathCounter } from './paths.ts'
 
 /** Bytes of modules that are kept, in two generations; V8's own code for them is several times as large. */
 const CACHE_BYTES = 2 ** 22
+/** The same for the codes of single simulations. */
+const PASSING_BYTES = 2 ** 20
 
 /** Linear memories that are kept for later messages, and the bytes up to which one is. */
 const MAX_IDLE = 4
@@ -23,11 +25,62 @@ const NEVER = -(2 ** 15)
 
 type Generation = Map<OpcodeTable, Map<CodeAnalysis, CompiledCode>>
 
-/** Of one VM, or of several that run the same contracts. */
-export class HotCode {
+/** Codes in two generations: those of the older one that were not used since it grew old go. */
+class Generations {
   #young: Generation = new Map()
   #old: Generation = new Map()
   #youngBytes = 0
+  readonly #limit: number
+
+  /** `limit`: bytes of the modules that are kept. */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get bytes(): number {
+    let bytes = 0
+    for (const generation of [this.#young, this.#old])
+      for (const codes of generation.values()) for (const code of codes.values()) bytes += code.bytes
+    return bytes
+  }
+
+  find(analysis: CodeAnalysis, table: OpcodeTable): CompiledCode | undefined {
+    const young = this.#young.get(table)?.get(analysis)
+    if (young !== undefined) return young
+    const codes = this.#old.get(table)
+    const old = codes?.get(analysis)
+    if (old === undefined) return undefined
+    codes?.delete(analysis)
+    this.keep(old, table)
+    this.grow(old.bytes)
+    return old
+  }
+
+  keep(code: CompiledCode, table: OpcodeTable): void {
+    let codes = this.#young.get(table)
+    if (codes === undefined) {
+      codes = new Map()
+      this.#young.set(table, codes)
+    }
+    codes.set(code.analysis, code)
+  }
+
+  /** Young codes have so many bytes more. Those that were not used since the last ones grew old go, and are cold again. */
+  grow(bytes: number): void {
+    this.#youngBytes += bytes
+    if (this.#youngBytes <= this.#limit / 2) return
+    for (const codes of this.#old.values()) for (const { counts } of codes.keys()) counts.fill(0)
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#youngBytes = 0
+  }
+}
+
+/** Of one VM, or of several that run the same contracts. */
+export class HotCode {
+  readonly #lasting = new Generations(CACHE_BYTES)
+  /** Codes of single simulations, which take no place from contracts. */
+  readonly #passing = new Generations(PASSING_BYTES)
   readonly #idle: LinearAllocator[] = []
   readonly #addresses = new AddressWords()
   readonly #paths: PathCounter | undefined
@@ -37,25 +90,14 @@ export class HotCode {
     this.#paths = paths
   }
 
-  /** Bytes of the modules that are kept. */
+  /** Bytes of the modules that are kept of contracts. */
   get bytes(): number {
-    let bytes = 0
-    for (const generation of [this.#young, this.#old])
-      for (const codes of generation.values()) for (const code of codes.values()) bytes += code.bytes
-    return bytes
+    return this.#lasting.bytes
   }
 
   /** What is compiled of a code; `undefined` when nothing is. */
   find(analysis: CodeAnalysis, table: OpcodeTable): CompiledCode | undefined {
-    const young = this.#young.get(table)?.get(analysis)
-    if (young !== undefined) return young
-    const codes = this.#old.get(table)
-    const old = codes?.get(analysis)
-    if (old === undefined) return undefined
-    codes?.delete(analysis)
-    this.#keep(old, table)
-    this.#grow(old.bytes)
-    return old
+    return this.#keeping(analysis).find(analysis, table)
   }
 
   /** Compiles the code at `pc`, in time that the clock counts; `undefined` when it stays with the interpreter. */
@@ -66,15 +108,16 @@ export class HotCode {
     hotAfter: number,
     clock: RunClock,
   ): CompiledCode | undefined {
-    const known = this.find(analysis, table)
+    const codes = this.#keeping(analysis)
+    const known = codes.find(analysis, table)
     const code = known ?? new CompiledCode(analysis, table, this.#paths)
     if (code.has(pc)) return code
     if (code.isFinished) {
       analysis.counts[pc] = NEVER
       return undefined
     }
-    if (known === undefined) this.#keep(code, table)
-    this.#grow(code.add(pc, hotAfter, clock))
+    if (known === undefined) codes.keep(code, table)
+    codes.grow(code.add(pc, hotAfter, clock))
     return code
   }
 
@@ -89,22 +132,7 @@ export class HotCode {
       this.#idle.push(allocator)
   }
 
-  #keep(code: CompiledCode, table: OpcodeTable): void {
-    let codes = this.#young.get(table)
-    if (codes === undefined) {
-      codes = new Map()
-      this.#young.set(table, codes)
-    }
-    codes.set(code.analysis, code)
-  }
-
-  /** Young codes have so many bytes more. Those that were not used since the last ones grew old go, and are cold again. */
-  #grow(bytes: number): void {
-    this.#youngBytes += bytes
-    if (this.#youngBytes <= CACHE_BYTES / 2) return
-    for (const codes of this.#old.values()) for (const { counts } of codes.keys()) counts.fill(0)
-    this.#old = this.#young
-    this.#young = new Map()
-    this.#youngBytes = 0
+  #keeping({ isPassing }: CodeAnalysis): Generations {
+    return isPassing ? this.#passing : this.#lasting
   }
 }

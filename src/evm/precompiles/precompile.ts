@@ -80,6 +80,8 @@ export interface Precompile extends PrecompileCode {
   /** As call trees name it. */
   readonly name: string
   readonly requiredGas: PrecompileGas
+  /** The account whose storage, coins and logs it uses, where that is not its address: of one that a simulation moved. */
+  readonly account?: Hex
 }
 
 /** Both ways to run a contract that works in chunks. */

@@ -1,6 +1,6 @@
 /** Compiling is work like any other: bounded at a time, by code and in what is kept, and counted by the clock of the run. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { analyse } from '../../../src/evm/code-analysis.ts'
+import { analyse, passingCode } from '../../../src/evm/code-analysis.ts'
 import { HotCode } from '../../../src/evm/compiled/hot-code.ts'
 import { CHAIN_RULES } from '../../../src/evm/rules.ts'
 import { RunClock } from '../../../src/evm/scheduler.ts'
@@ -65,6 +65,25 @@ describe('what is kept of compiled code', () => {
   const clock = new RunClock(undefined)
   /** Code of a module of some 90 KiB, another for each number. */
   const long = (n: number) => analyse(Uint8Array.from([0x61, n >> 8, n & 255, ...MANY_WORDS]), true)
+
+  it('stays when codes of single simulations are compiled, which are kept apart and bounded', () => {
+    const hotCode = new HotCode()
+    const contract = long(0)
+    contract.counts[0] = 100
+    expect(hotCode.compile(contract, opcodes, 0, 100, clock)).toBeDefined()
+    const { bytes } = hotCode
+    const passing = Array.from({ length: 60 }, (_, n) => analyse(passingCode(long(n).code.slice()), true))
+    for (const analysis of passing) {
+      analysis.counts[0] = 100
+      expect(hotCode.compile(analysis, opcodes, 0, 100, clock)).toBeDefined()
+    }
+    expect(hotCode.bytes).toBe(bytes)
+    expect(hotCode.find(contract, opcodes)).toBeDefined()
+    expect(passing.filter((analysis) => hotCode.find(analysis, opcodes) !== undefined).length).toBeLessThan(
+      30,
+    )
+    expect(hotCode.find(passing[59] as (typeof passing)[number], opcodes)).toBeDefined()
+  })
 
   it('is bounded, and code that went is cold again', () => {
     const hotCode = new HotCode()
