@@ -44,9 +44,9 @@ async function linesOf(root: CallFrame, engine: Engine, reference: BlockReferenc
   )
 }
 
-async function treeOfCall({ request, reference, overrides }: FailedCall, engine: Engine): Promise<string[]> {
+async function treeOfCall({ request, reference, options }: FailedCall, engine: Engine): Promise<string[]> {
   const tree = new CallTracer(new TraceBudget(TREE_BYTES))
-  await engine.queries.traceCall(request, reference, tree, overrides, TIMEOUT_MS)
+  await engine.queries.traceCall(request, reference, tree, { ...options, timeoutMs: TIMEOUT_MS })
   return linesOf(tree.root, engine, reference)
 }
 

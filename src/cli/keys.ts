@@ -106,7 +106,7 @@ function addCreate(keys: Command, writers: Writers): void {
     .option(...FILE)
     .requiredOption('--name <name>', 'whose key it is')
     .option('--allow <names>', `${FORMS.allow}; left out: all but those that a key has to name`)
-    .option('--state-override', 'allow it the state override set of eth_call')
+    .option('--state-override', 'allow it state overrides')
     .option('--rate <calls>', FORMS.rate)
     .option('--burst <calls>', 'calls allowed at once beyond those of one period of the rate')
     .option('--quota <calls>', `${FORMS.quota}; a day is one of UTC`)

@@ -6,7 +6,7 @@ import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { NodeError } from '../errors.ts'
 import type { Failure } from '../evm/failure-message.ts'
-import type { CallRequest, StateOverrides } from '../execution/request.ts'
+import type { CallRequest, Overrides } from '../execution/request.ts'
 
 /** Selects a block. */
 export type BlockReference =
@@ -217,6 +217,14 @@ export interface ConsoleOutput {
   readonly transaction?: Hex
 }
 
+/** Where in its block a simulated message runs, on what in place of the chain's values, and for how long. */
+export interface SimulationOptions extends Overrides {
+  /** Number of the block's transactions that have run; all unless given. */
+  readonly transactionCount?: number | undefined
+  /** Milliseconds of wall clock, 0 for no limit; the node's own limit unless given. */
+  readonly timeoutMs?: number | undefined
+}
+
 /** A simulated message failed. Emitted before the error reaches the caller. */
 export interface FailedCall {
   /** The error that the caller gets. */
@@ -224,7 +232,7 @@ export interface FailedCall {
   readonly request: CallRequest
   /** By hash, so that it selects the same block later; `pending` stays a tag. */
   readonly reference: BlockReference
-  readonly overrides?: StateOverrides
+  readonly options: SimulationOptions
 }
 
 /** Events of the engine by name. */

@@ -56,10 +56,11 @@ export async function createAccessList(parts: SimulationParts): Promise<AccessLi
   const simulation = await messageCall({ ...parts, state: reader })
   const { from = ZERO_ADDRESS, to } = parts.request
   const receiver = to ?? contractAddress(from, parts.state.account(from)?.nonce ?? 0n)
+  const precompiles = parts.env.precompiles ?? PRECOMPILES
   const entries: AccessEntry[] = []
   for (const [address, slots] of touched) {
     const named = address === from || address === receiver
-    if (PRECOMPILES.has(address) || (named && slots.size === 0)) continue
+    if (precompiles.has(address) || (named && slots.size === 0)) continue
     entries.push({ address, slots: [...slots] })
   }
   return { entries, simulation }

@@ -16,7 +16,9 @@ import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
 import { applyTransaction, type TransactionOutcome, TransactionRejected } from './apply-transaction.ts'
+import { applyOverrides, overriddenBlock } from './overrides.ts'
 import { applyRemascTransaction, creditRemasc } from './remasc/remasc-transaction.ts'
+import type { ReplayChanges } from './request.ts'
 import { tracedState } from './traced-state.ts'
 
 /** The results of a block's transactions: in each list one entry per transaction, the REMASC transaction last. */
@@ -43,6 +45,14 @@ export interface BlockParts {
   readonly env: BlockEnvironment
   /** Gas that the list of transactions may take. */
   readonly sequentialGasLimit: bigint
+}
+
+/** How a transaction is added. */
+interface AdditionOptions {
+  readonly tracer?: Tracer | undefined
+  readonly deadlineMs?: number
+  /** The block as this transaction sees it, where that is not the block itself. */
+  readonly env?: BlockEnvironment
 }
 
 /**
@@ -86,9 +96,9 @@ export class BlockExecution {
    */
   async add(
     transaction: Transaction,
-    { tracer, deadlineMs }: { readonly tracer?: Tracer; readonly deadlineMs?: number } = {},
+    { tracer, deadlineMs, env = this.#parts.env }: AdditionOptions = {},
   ): Promise<TransactionOutcome> {
-    const { env, vm, config } = this.#parts
+    const { vm, config } = this.#parts
     const traced = tracedState(this.#parts.state, tracer)
     const outcome = await applyTransaction({
       transaction,
@@ -110,8 +120,8 @@ export class BlockExecution {
   }
 
   /** Runs the REMASC transaction, which ends the block. Throws an Error when an ancestor that it reads is unknown. */
-  finish(tracer?: Tracer): BlockResult {
-    const { env, config } = this.#parts
+  finish(tracer?: Tracer, env = this.#parts.env): BlockResult {
+    const { config } = this.#parts
     const traced = tracedState(this.#parts.state, tracer)
     const isPostponed = config.rulesAt(env.number).parallelSublists
     const fees = isPostponed ? this.#paidFees : 0n
@@ -165,6 +175,8 @@ export interface ReplayParts extends ForeignBlockParts {
   readonly tracerOf: (transaction: Transaction, index: number) => Tracer | undefined
   /** Index of the last transaction to run; the whole block when absent. */
   readonly lastIndex?: number | undefined
+  /** For the last transaction to run: those before it run as they did. */
+  readonly changes?: ReplayChanges | undefined
   /** Called between transactions; a promise is awaited. */
   readonly yieldIfDue: () => Promise<void> | undefined
   /** Remaining milliseconds of wall clock, which may be infinite; the run throws `limit-exceeded` when none are left. */
@@ -233,7 +245,7 @@ export async function applyBlock(
 export async function replayBlock(
   parts: ReplayParts,
 ): Promise<{ readonly result?: BlockResult; readonly state: Overlay }> {
-  const { block, tracerOf, lastIndex, yieldIfDue, remainingMs } = parts
+  const { block, tracerOf, lastIndex, changes, yieldIfDue, remainingMs } = parts
   const { header, transactions } = block
   // The limits of its lists were checked at its import; a block with a gas limit set by a client has a single list.
   const limits = { parallel: header.gasLimit, sequential: header.gasLimit }
@@ -242,11 +254,24 @@ export async function replayBlock(
     if (lastIndex !== undefined && index > lastIndex) return { state }
     openListAt(index)
     const tracer = tracerOf(transaction, index)
-    if (transaction.isRemasc) return { result: execution.finish(tracer), state }
+    const changed = index === lastIndex ? changes : undefined
+    const env = changed === undefined ? parts.env : changedEnvironment(changed, state, parts)
+    if (transaction.isRemasc) return { result: execution.finish(tracer, env), state }
     await yieldIfDue()
-    await execution.add(transaction, { ...(tracer && { tracer }), deadlineMs: remainingMs() })
+    const run = changed?.input === undefined ? transaction : { ...transaction, data: changed.input }
+    await execution.add(run, { tracer, deadlineMs: remainingMs(), env })
   }
   throw new Error('a block ends with its REMASC transaction')
+}
+
+/** Writes the state overrides of a changed transaction; returns the block that it sees. */
+function changedEnvironment(
+  { stateOverrides, blockOverrides }: ReplayChanges,
+  state: Overlay,
+  { env, vm }: Pick<ReplayParts, 'env' | 'vm'>,
+): BlockEnvironment {
+  const block = blockOverrides === undefined ? env : overriddenBlock(env, blockOverrides)
+  return stateOverrides === undefined ? block : applyOverrides(state, block, stateOverrides, vm)
 }
 
 async function addForeign(execution: BlockExecution, transaction: Transaction, index: number): Promise<void> {

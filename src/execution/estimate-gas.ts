@@ -21,7 +21,7 @@ const STIPEND = BigInt(GAS.callStipend)
 export type FundsRule = 'cost' | 'allowance' | 'none'
 
 /** What estimating needs; the cap also limits the gas of the request. */
-export interface EstimateParts extends Omit<SimulationParts, 'overrides'> {
+export interface EstimateParts extends SimulationParts {
   /** `cost` unless given. */
   readonly fundsRule?: FundsRule
   /** Called with the run with all the gas if that fails, before the error is thrown. */

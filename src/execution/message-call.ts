@@ -13,8 +13,7 @@ import type { Tracer } from '../evm/tracing/tracer.ts'
 import { andThen } from '../maybe-promise.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
-import { applyOverrides } from './overrides.ts'
-import type { CallRequest, StateOverrides } from './request.ts'
+import type { CallRequest } from './request.ts'
 
 /** What simulating needs. */
 export interface SimulationParts {
@@ -24,7 +23,6 @@ export interface SimulationParts {
   readonly vm: Vm
   /** Gas of requests without gas; requests with more are reduced to it. */
   readonly gasCap: bigint
-  readonly overrides?: StateOverrides | undefined
   /** Adds names to a failure of a message to this address. */
   readonly named?: ((failure: Failure, to: Hex | null) => Failure) | undefined
   /** Milliseconds of wall clock; `limit-exceeded` beyond. */
@@ -58,15 +56,14 @@ function netGas(used: bigint, refund: bigint): bigint {
 }
 
 /**
- * Runs the message: the result, or a promise of it when the run has to wait. Throws or rejects with `limit-exceeded`, and
- * `invalid-params` for bad overrides; failures of the code are results.
+ * Runs the message: the result, or a promise of it when the run has to wait. Throws or rejects with `limit-exceeded`;
+ * failures of the code are results.
  */
 export function messageCall(parts: SimulationParts): Simulation | Promise<Simulation> {
-  const { request, state, env, vm, gasCap, overrides, deadlineMs, tracer } = parts
+  const { request, state, env, vm, gasCap, deadlineMs, tracer } = parts
   const rules = vm.rulesAt(env.number)
   const { from = ZERO_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = request
   const given = new Overlay(state)
-  if (overrides !== undefined) applyOverrides(given, overrides, rules.precompiles)
   const watched = tracer?.wrapState?.(given)
   const overlay = watched === undefined ? given : new Overlay(watched)
 

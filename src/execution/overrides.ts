@@ -1,37 +1,101 @@
-/** State overrides of one call, applied to a private overlay (docs/internals/rpc-reference.md#74-calls-and-estimates). */
+/**
+ * State and block overrides of a simulation, applied to a private overlay and to the environment of the code
+ * (docs/internals/rpc-reference.md#74-calls-and-estimates).
+ */
 import { EMPTY_ACCOUNT } from '../chain/account.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
-import type { Overlay } from '../state/overlay.ts'
-import type { AccountOverride, StateOverrides } from './request.ts'
+import { passingCode } from '../evm/code-analysis.ts'
+import type { BlockEnvironment } from '../evm/message.ts'
+import type { Precompile } from '../evm/precompiles/precompile.ts'
+import type { Vm } from '../evm/rules.ts'
+import type { StateReader } from '../state/model.ts'
+import { Overlay } from '../state/overlay.ts'
+import type { AccountOverride, BlockOverrideValues, Overrides, StateOverrides } from './request.ts'
+
+/** Where code runs: the state that it reads, and the block. */
+export interface ExecutionPlace {
+  readonly state: StateReader
+  readonly env: BlockEnvironment
+}
+
+/** The same place with overrides; `state` is an overlay over the given one where a state override is made. Throws `invalid-params`. */
+export function overridden(
+  { state, env }: ExecutionPlace,
+  { stateOverrides, blockOverrides }: Overrides,
+  vm: Pick<Vm, 'rulesAt'>,
+): ExecutionPlace {
+  const block = blockOverrides === undefined ? env : overriddenBlock(env, blockOverrides)
+  if (stateOverrides === undefined || stateOverrides.size === 0) return { state, env: block }
+  const overlay = new Overlay(state)
+  return { state: overlay, env: applyOverrides(overlay, block, stateOverrides, vm) }
+}
+
+/** A block with overrides. */
+export function overriddenBlock(env: BlockEnvironment, overrides: BlockOverrideValues): BlockEnvironment {
+  const { blockHashes, ...fields } = overrides
+  if (blockHashes === undefined) return { ...env, ...fields }
+  return { ...env, ...fields, ancestorHash: (height) => blockHashes.get(height) ?? env.ancestorHash(height) }
+}
 
 /**
- * Applies overrides account by account in the order given. Throws `invalid-params` for a precompiled contract, and for
- * `state` beside `stateDiff`.
+ * Writes state overrides account by account in the order given. Returns the block with the precompiled contracts where
+ * they stand then. Throws `invalid-params`.
  */
 export function applyOverrides(
   overlay: Overlay,
+  env: BlockEnvironment,
   overrides: StateOverrides,
-  precompileAddresses: { has(address: Hex): boolean },
-): void {
-  for (const [address, override] of overrides) {
-    if (precompileAddresses.has(address)) throw invalidParams('Precompiled contracts can not be overridden')
-    if (override.state !== undefined && override.stateDiff !== undefined) {
-      throw invalidParams(`'state' and 'stateDiff' of ${address} can not be set at the same time`)
+  vm: Pick<Vm, 'rulesAt'>,
+): BlockEnvironment {
+  const precompiles = movedPrecompiles(overrides, env.precompiles ?? vm.rulesAt(env.number).precompiles)
+  for (const [address, override] of overrides) applyOverride(overlay, address, override)
+  return precompiles === undefined ? env : { ...env, precompiles }
+}
+
+/** The precompiled contracts after the moves; `undefined` where nothing moves. */
+function movedPrecompiles(
+  overrides: StateOverrides,
+  own: ReadonlyMap<Hex, Precompile>,
+): ReadonlyMap<Hex, Precompile> | undefined {
+  let moved: Map<Hex, Precompile> | undefined
+  const targets = new Set<Hex>()
+  for (const [address, { movePrecompileTo: target, code, replacesPrecompile }] of overrides) {
+    const contract = own.get(address)
+    if (target === undefined) {
+      if (contract === undefined) continue
+      if (replacesPrecompile === undefined) throw invalidParams('Precompiled contracts can not be overridden')
+      if (code === undefined) continue
     }
-    applyOverride(overlay, address, override)
+    moved ??= new Map(own)
+    moved.delete(address)
+    if (target === undefined) continue
+    const path = `stateOverrides.${address}.movePrecompileToAddress`
+    if (contract === undefined) throw invalidParams(`${path}: ${address} is not a precompiled contract`)
+    if (overrides.has(target)) {
+      throw invalidParams('Precompiled contracts can not be moved to an overridden address')
+    }
+    if (targets.has(target)) throw invalidParams(`${path}: another one is moved to ${target} already`)
+    targets.add(target)
+    moved.set(target, { ...contract, account: contract.account ?? address })
   }
+  return moved
 }
 
 function applyOverride(overlay: Overlay, address: Hex, override: AccountOverride): void {
   const { balance, nonce, code, state, stateDiff } = override
+  if (state !== undefined && stateDiff !== undefined) {
+    throw invalidParams(`'state' and 'stateDiff' of ${address} can not be set at the same time`)
+  }
+  // An empty override, and that of a contract which is only moved, makes no account.
+  if ((balance ?? nonce ?? code ?? state ?? stateDiff) === undefined) return
   const account = overlay.account(address) ?? EMPTY_ACCOUNT
   overlay.putAccount(address, {
     ...account,
     balance: balance ?? account.balance,
     nonce: nonce ?? account.nonce,
   })
-  if (code !== undefined) overlay.putCode(address, code)
+  if (code !== undefined) overlay.putCode(address, passingCode(code))
   if (state !== undefined) overlay.clearStorage(address)
   for (const [slot, value] of state ?? stateDiff ?? []) overlay.putStorage(address, slot, value)
 }

@@ -1,4 +1,4 @@
-/** Messages to simulate, and the state overrides for them. */
+/** Messages to simulate, and what they find in place of the chain's own values. */
 import type { Hex } from '../encoding/hex.ts'
 
 /**
@@ -22,6 +22,10 @@ export interface AccountOverride {
   readonly code?: Uint8Array
   readonly state?: ReadonlyMap<bigint, bigint>
   readonly stateDiff?: ReadonlyMap<bigint, bigint>
+  /** Where a precompiled contract runs instead, with the storage that it has; its address is that of a plain account then. */
+  readonly movePrecompileTo?: Hex
+  /** `code` takes the place of a precompiled contract that is not moved. Without it such an override is refused. */
+  readonly replacesPrecompile?: true
 }
 
 /** Fields of a block that replace those it would have. Number and gas in their units, time in Unix seconds, price in wei. */
@@ -33,7 +37,21 @@ export interface BlockOverrideValues {
   readonly difficulty?: bigint
   /** What BASEFEE answers (RSKIP-412). */
   readonly minimumGasPrice?: bigint
+  /** What BLOCKHASH answers, by height; other heights keep their hashes. */
+  readonly blockHashes?: ReadonlyMap<number, Hex>
 }
 
 /** State overrides of one call, by account, applied in the order given. */
 export type StateOverrides = ReadonlyMap<Hex, AccountOverride>
+
+/** What a simulation finds in place of the chain's own values. */
+export interface Overrides {
+  readonly stateOverrides?: StateOverrides | undefined
+  readonly blockOverrides?: BlockOverrideValues | undefined
+}
+
+/** What a transaction that is run again finds, and does, in place of what it did in its block. */
+export interface ReplayChanges extends Overrides {
+  /** In place of its data. */
+  readonly input?: Uint8Array | undefined
+}

@@ -50,7 +50,7 @@ export const RPC_SETTINGS = {
   }),
   stateOverride: setting(yesOrNo, {
     flag: '--no-state-override',
-    help: 'refuse the state override set of eth_call',
+    help: 'refuse state overrides in calls, estimates, simulations and replays',
     fallback: true,
     rskjKeys: { 'rpc.allowCallStateOverride': same },
   }),

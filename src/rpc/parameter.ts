@@ -86,6 +86,20 @@ export function mapped<T, U>(base: Parameter<T>, decode: (value: T) => U): Param
   return { schema: base.schema, read: (value, name) => decode(base.read(value, name)) }
 }
 
+/** The same parameter, which refuses by the path of the value. */
+export function named<T>({ schema, read }: Parameter<T>, what: string): Parameter<T> {
+  return {
+    schema,
+    read(value, name) {
+      try {
+        return read(value, name)
+      } catch {
+        return refuse(name, what)
+      }
+    },
+  }
+}
+
 /** Null or absent only. */
 export const NOTHING: Parameter<undefined> = { schema: () => z.null().optional(), read: () => undefined }
 

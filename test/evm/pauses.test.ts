@@ -27,8 +27,8 @@ afterAll(() => node.close())
 
 /** Calls with a millisecond to do it in. */
 async function briefly(to: Hex, data: Uint8Array, code?: Uint8Array): Promise<Uint8Array> {
-  const overrides = code && new Map([[CODE, { code }]])
-  return node.engine.queries.call({ to, data }, { tag: 'latest' }, overrides, 1)
+  const stateOverrides = code && new Map([[CODE, { code }]])
+  return node.engine.queries.call({ to, data }, { tag: 'latest' }, { stateOverrides, timeoutMs: 1 })
 }
 
 const NOTHING = new Uint8Array(0)

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { messageCall } from '../../src/execution/message-call.ts'
-import type { AccountOverride, CallRequest, StateOverrides } from '../../src/execution/request.ts'
+import { overridden } from '../../src/execution/overrides.ts'
+import type {
+  AccountOverride,
+  BlockOverrideValues,
+  CallRequest,
+  StateOverrides,
+} from '../../src/execution/request.ts'
 import { assemble, deployer } from '../support/assembler.ts'
 import {
   CONTRACT,
@@ -16,16 +22,18 @@ import {
 } from '../support/execution.ts'
 
 const CAP = 10_000_000n
+const WORD_7: Hex = `0x${'7'.repeat(64)}`
+const BRIDGE: Hex = '0x0000000000000000000000000000000001000006'
 
-async function call(request: CallRequest, given: Record<Hex, Given> = {}, overrides?: StateOverrides) {
-  return messageCall({
-    request,
-    state: world(given),
-    env: ENVIRONMENT,
-    vm: vms.own,
-    gasCap: CAP,
-    ...(overrides && { overrides }),
-  })
+async function call(
+  request: CallRequest,
+  given: Record<Hex, Given> = {},
+  stateOverrides?: StateOverrides,
+  blockOverrides?: BlockOverrideValues,
+) {
+  const own = { state: world(given), env: ENVIRONMENT }
+  const { state, env } = overridden(own, { stateOverrides, blockOverrides }, vms.own)
+  return messageCall({ request, state, env, vm: vms.own, gasCap: CAP })
 }
 
 /** What a contract answers. */
@@ -139,7 +147,7 @@ describe('overrides', () => {
   })
 
   it('are refused for precompiled contracts, and for state beside stateDiff', async () => {
-    const native: StateOverrides = new Map([['0x0000000000000000000000000000000001000006', { balance: 1n }]])
+    const native: StateOverrides = new Map([[BRIDGE, { balance: 1n }]])
     await expect(call({ to: CONTRACT }, given, native)).rejects.toMatchObject({
       kind: 'invalid-params',
       message: 'Precompiled contracts can not be overridden',
@@ -149,5 +157,128 @@ describe('overrides', () => {
       kind: 'invalid-params',
       message: expect.stringContaining('stateDiff'),
     })
+  })
+})
+
+describe('overrides of the block', () => {
+  it.each<[string, BlockOverrideValues, bigint]>([
+    ['NUMBER', { number: 77 }, 77n],
+    ['TIMESTAMP', { timestamp: 77 }, 77n],
+    ['GASLIMIT', { gasLimit: 77n }, 77n],
+    ['COINBASE', { coinbase: OTHER }, BigInt(OTHER)],
+    ['DIFFICULTY', { difficulty: 77n }, 77n],
+    ['BASEFEE', { minimumGasPrice: 77n }, 77n],
+    ['990 BLOCKHASH', { blockHashes: new Map([[990, WORD_7]]) }, BigInt(WORD_7)],
+    // Heights that BLOCKHASH does not see stay hidden.
+    ['1000 BLOCKHASH', { blockHashes: new Map([[1000, WORD_7]]) }, 0n],
+    ['1000 BLOCKHASH', { number: 1001, blockHashes: new Map([[1000, '0x7']]) }, 7n],
+    ['10 BLOCKHASH', { blockHashes: new Map([[10, '0x7']]) }, 0n],
+  ])('%s answers %o', async (code, blockOverrides, word) => {
+    const given = { [CONTRACT]: { code: `${code} ${RETURN_TOP}` } }
+    const { output } = await call({ to: CONTRACT }, given, undefined, blockOverrides)
+    expect(BigInt(toHex(output))).toBe(word)
+  })
+
+  it('leave the other fields, and the hashes of other heights', async () => {
+    const blockOverrides: BlockOverrideValues = { number: 1001, blockHashes: new Map([[990, '0x7']]) }
+    const plain = await call(
+      { to: CONTRACT },
+      { [CONTRACT]: { code: `991 BLOCKHASH TIMESTAMP ADD ${RETURN_TOP}` } },
+    )
+    const changed = await call(
+      { to: CONTRACT },
+      { [CONTRACT]: { code: `991 BLOCKHASH TIMESTAMP ADD ${RETURN_TOP}` } },
+      undefined,
+      blockOverrides,
+    )
+    expect(changed.output).toEqual(plain.output)
+  })
+})
+
+describe('a precompiled contract that is moved', () => {
+  const IDENTITY: Hex = '0x0000000000000000000000000000000000000004'
+  const data = fromHex('0x123456')
+  const answer = assemble(`77 ${RETURN_TOP}`)
+
+  async function outputs(overrides: StateOverrides, ...addresses: Hex[]) {
+    const all = addresses.map(async (to) => toHex((await call({ to, data }, {}, overrides)).output))
+    return Promise.all(all)
+  }
+
+  it('runs at its new address, and what stands at the old one is an account', async () => {
+    const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER }]])
+    expect(await outputs(overrides, IDENTITY, OTHER)).toEqual(['0x', '0x123456'])
+  })
+
+  it('makes way for code', async () => {
+    const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER, code: answer }]])
+    expect(await outputs(overrides, IDENTITY, OTHER)).toEqual([`0x${'4d'.padStart(64, '0')}`, '0x123456'])
+  })
+
+  it.each(['EXTCODESIZE', 'EXTCODEHASH'])('is seen by %s at its new address', async (opcode) => {
+    const code = `${IDENTITY} ${opcode} ${RETURN_TOP}`
+    const moved = `${OTHER} ${opcode} ${RETURN_TOP}`
+    const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER }]])
+    const plain = await call({ to: CONTRACT }, { [CONTRACT]: { code } })
+    expect(await call({ to: CONTRACT }, { [CONTRACT]: { code: moved } }, overrides)).toMatchObject({
+      output: plain.output,
+    })
+  })
+
+  it('is called by code, compiled and interpreted', async () => {
+    const loop = (target: Hex) => `
+      0x1234 0 MSTORE 500
+      again: 32 32 32 0 0 ${target} GAS CALL POP
+      1 SWAP1 SUB DUP1 @again JUMPI 32 MLOAD ${RETURN_TOP}`
+    const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER, code: answer }]])
+    for (const [target, word] of [
+      [OTHER, 0x1234n],
+      [IDENTITY, 77n],
+    ] as const) {
+      const { output } = await call({ to: CONTRACT }, { [CONTRACT]: { code: loop(target) } }, overrides)
+      expect(BigInt(toHex(output))).toBe(word)
+    }
+  })
+
+  it.each<[string, StateOverrides, string]>([
+    [
+      'an account that is none',
+      new Map([[OTHER, { movePrecompileTo: NOBODY }]]),
+      `stateOverrides.${OTHER}.movePrecompileToAddress: ${OTHER} is not a precompiled contract`,
+    ],
+    [
+      'an overridden address',
+      new Map<Hex, AccountOverride>([
+        [IDENTITY, { movePrecompileTo: OTHER }],
+        [OTHER, { balance: 1n }],
+      ]),
+      'Precompiled contracts can not be moved to an overridden address',
+    ],
+    [
+      'itself',
+      new Map([[IDENTITY, { movePrecompileTo: IDENTITY }]]),
+      'Precompiled contracts can not be moved to an overridden address',
+    ],
+    [
+      'a target of another',
+      new Map([
+        [IDENTITY, { movePrecompileTo: OTHER }],
+        [BRIDGE, { movePrecompileTo: OTHER }],
+      ]),
+      `stateOverrides.${BRIDGE}.movePrecompileToAddress: another one is moved to ${OTHER} already`,
+    ],
+  ])('is refused: %s', async (_, overrides, message) => {
+    await expect(call({ to: OTHER }, {}, overrides)).rejects.toMatchObject({
+      kind: 'invalid-params',
+      message,
+    })
+  })
+
+  it('stays where its account is overridden in the way of geth, unless code takes its place', async () => {
+    const own = { replacesPrecompile: true } as const
+    expect(await outputs(new Map([[IDENTITY, { ...own, balance: 1n }]]), IDENTITY)).toEqual(['0x123456'])
+    expect(await outputs(new Map([[IDENTITY, { ...own, code: answer }]]), IDENTITY)).toEqual([
+      `0x${'4d'.padStart(64, '0')}`,
+    ])
   })
 })

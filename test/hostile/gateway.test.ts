@@ -15,11 +15,13 @@ const CODE = `0x${'c0de'.padStart(40, '0')}`
 let keys: KeyFileOfTest
 let key: string
 let dev: string
+let simulator: string
 let served: ServedNode
 beforeAll(async () => {
   keys = keyFile()
   key = await keys.add('team', { allow: ['eth', 'net', 'web3', 'trace'] })
   dev = await keys.add('developer', { allow: ['eth', 'debug', 'evm'] })
+  simulator = await keys.add('simulator', { allow: ['eth', 'debug', 'trace', 'ots'] })
   await keys.add('entitled', { allow: ['eth', 'debug'], stateOverride: true })
   served = await servedNode(
     { maxFilters: 20, maxSubscriptions: 20 },
@@ -138,11 +140,21 @@ describe('a path without a key as its last segment', () => {
 describe('a key', () => {
   it('without the right replaces no state, by any method that could', async () => {
     const overrides = { [CODE]: { code: '0x00' } }
+    const unknown = `0x${'9'.repeat(64)}`
     const calls: Record<string, unknown[]> = {
       eth_call: [{ to: CODE }, 'latest', overrides],
       debug_traceCall: [{ to: CODE }, 'latest', { stateOverrides: overrides }],
       eth_simulateV1: [{ blockStateCalls: [{ stateOverrides: overrides, calls: [{ to: CODE }] }] }, 'latest'],
       eth_callMany: [[{ transactions: [{ to: CODE }] }], null, overrides],
+      eth_callBundle: [{ txs: ['0x00'], blockNumber: '0x1', stateOverrides: overrides }],
+      eth_estimateGas: [{ to: CODE }, 'latest', overrides],
+      eth_createAccessList: [{ to: CODE }, 'latest', overrides],
+      trace_call: [{ to: CODE }, [], 'latest', overrides],
+      trace_callMany: [[[{ to: CODE }, []]], 'latest', overrides],
+      debug_traceTransaction: [unknown, { stateOverrides: overrides }],
+      trace_replayTransaction: [unknown, [], overrides],
+      ots_traceTransaction: [unknown, overrides],
+      ots_getInternalOperations: [unknown, overrides],
     }
     const able = METHODS.filter(({ params }) =>
       params.some(({ parameter }) =>
@@ -156,7 +168,7 @@ describe('a key', () => {
       const { body } = await served.post(
         JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
         {},
-        `/${dev}`,
+        `/${simulator}`,
       )
       expect(body.error).toEqual({ code: -32602, message: 'State override is not allowed' })
     }

@@ -37,15 +37,29 @@ const KINDS = {
     },
     limits: [{ most: 1, of: ['anvil'] }, overSockets],
   },
+  'call-override': {
+    title: 'eth_call of balanceOf with an override of one slot of the token',
+    // Of the others only Anvil has the parameter as geth has it.
+    nodes: ['tandem', 'anvil'],
+    params: ({ token }, n) => {
+      const data = tokenAbi.encodeFunctionData('balanceOf', [wallets[n % wallets.length].address])
+      const stateDiff = { [`0x${'ab'.repeat(32)}`]: `0x${'1'.padStart(64, '0')}` }
+      return ['eth_call', [{ to: token, data }, 'latest', { [token]: { stateDiff } }]]
+    },
+    limits: [
+      { most: 1, of: ['anvil'] },
+      { most: 1.1, of: ['tandem'], row: 'read-call' },
+    ],
+  },
 }
 
-export const READ_ROWS = Object.entries(KINDS).map(([kind, { title, floor, params, limits }]) => ({
+export const READ_ROWS = Object.entries(KINDS).map(([kind, { title, floor, params, limits, nodes }]) => ({
   name: `read-${kind}`,
   title: `${title} over ${CONNECTIONS} connections, warm`,
   operation: 'request',
   unit: 'µs',
   chain: 'warm',
-  nodes: [...HTTP_NODES, 'tandem-ws', ...(floor ? ['http', 'ws'] : [])],
+  nodes: nodes ?? [...HTTP_NODES, 'tandem-ws', ...(floor ? ['http', 'ws'] : [])],
   limits,
   async prepare(scene) {
     await parallel(COUNT, (n) => scene.client.call(...params(scene, n)))

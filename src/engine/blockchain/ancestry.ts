@@ -65,6 +65,7 @@ export function environmentOf(
     difficulty: header.difficulty,
     gasLimit: header.gasLimit,
     minimumGasPrice: header.minimumGasPrice,
+    precompiles: undefined,
     ancestorHash: (height) => ancestry(height)?.hash,
     ancestor(depth) {
       const found = ancestry(header.number - 1 - depth)

@@ -1,26 +1,21 @@
 /** Sequences of calls or signed transactions on the state of a block, each on the state after the one before; nothing is written. */
-import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { BlockEnvironment } from '../../evm/message.ts'
-import type { Vm } from '../../evm/rules.ts'
 import {
   applyTransaction,
   type TransactionOutcome,
   type TransactionParts,
   TransactionRejected,
 } from '../../execution/apply-transaction.ts'
-import { applyOverrides } from '../../execution/overrides.ts'
-import type { BlockOverrideValues, StateOverrides } from '../../execution/request.ts'
+import { overriddenBlock } from '../../execution/overrides.ts'
+import type { BlockOverrideValues } from '../../execution/request.ts'
 import { applySimulated, type SimulatedCall } from '../../execution/simulated-transaction.ts'
-import type { StateReader } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
-import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import { createEventLoopYield } from '../event-loop.ts'
-import type { BlockReference } from '../model.ts'
-import type { Lookup } from './lookup.ts'
-import type { Replays } from './replay.ts'
+import type { BlockReference, SimulationOptions } from '../model.ts'
+import { type PlaceParts, simulationPlace } from './simulation-place.ts'
 
 /** Calls of one block. */
 export interface CallBundle {
@@ -28,13 +23,9 @@ export interface CallBundle {
   readonly calls: readonly SimulatedCall[]
 }
 
-/** Where a sequence runs. */
-export interface SequencePlace {
+/** Where a sequence runs; the overrides are made before its first call. */
+export interface SequencePlace extends SimulationOptions {
   readonly reference: BlockReference
-  /** Number of the block's transactions that have run; all unless given. */
-  readonly transactionCount?: number
-  readonly overrides?: StateOverrides
-  readonly timeoutMs?: number
 }
 
 /** What a call did, or why it could not run. */
@@ -58,15 +49,11 @@ export interface CallSequences {
   /** Runs signed transactions in a block. Throws `transaction-refused` for one that cannot be in it. */
   callBundle(
     place: SequencePlace,
-    overrides: BlockOverrideValues,
     transactions: readonly Transaction[],
   ): Promise<readonly BundledTransaction[]>
 }
 
-interface Parts extends ChainAccess {
-  readonly lookup: Lookup
-  readonly replays: Replays
-  readonly vm: Vm
+interface Parts extends PlaceParts {
   /** Gas of a call without gas. */
   readonly callGasCap: bigint
   /** Time limit of sequences without one of their own, milliseconds; 0 is no limit. */
@@ -107,7 +94,7 @@ export class StateCallSequences implements CallSequences {
     const results: SequencedCall[][] = []
     let env = first
     for (const { overrides, calls } of bundles) {
-      env = { ...env, ...overrides }
+      env = overriddenBlock(env, overrides)
       const destroyedEarlier = new Set<Hex>()
       const outcomes: SequencedCall[] = []
       for (const call of calls) {
@@ -123,12 +110,10 @@ export class StateCallSequences implements CallSequences {
 
   async callBundle(
     place: SequencePlace,
-    overrides: BlockOverrideValues,
     transactions: readonly Transaction[],
   ): Promise<readonly BundledTransaction[]> {
-    const { state, env: unchanged, end } = await this.#open(place)
+    const { state, env, end } = await this.#open(place)
     const yieldIfDue = createEventLoopYield('query')
-    const env = { ...unchanged, ...overrides }
     const coinbaseBalance = () => state.account(env.coinbase)?.balance ?? 0n
     const destroyedEarlier = new Set<Hex>()
     const done: BundledTransaction[] = []
@@ -146,31 +131,10 @@ export class StateCallSequences implements CallSequences {
   }
 
   async #open(place: SequencePlace): Promise<OpenSequence> {
-    const { reference, overrides, timeoutMs = this.#parts.timeoutMs } = place
-    const { lookup, vm } = this.#parts
+    const { reference, timeoutMs = this.#parts.timeoutMs } = place
     const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
-    const executed = (await lookup.block(reference))?.executed
-    const below = executed && (await this.#stateIn(executed, { ...place, timeoutMs }))
-    if (executed === undefined || below === undefined) {
-      throw new NodeError('block-not-found', 'Block not found')
-    }
-    const state = new Overlay(below)
-    const env = environmentAt(executed.block.header, this.#parts)
-    if (overrides !== undefined) applyOverrides(state, overrides, vm.rulesAt(env.number).precompiles)
-    return { state, env, end }
-  }
-
-  /** The state after a block, or after the first transactions of it. */
-  async #stateIn(
-    executed: ExecutedBlock,
-    { reference, transactionCount, timeoutMs }: SequencePlace,
-  ): Promise<StateReader | undefined> {
-    const { lookup, replays } = this.#parts
-    if (transactionCount === undefined || transactionCount >= executed.block.transactions.length) {
-      return lookup.state(reference)
-    }
-    const limits = { lastIndex: transactionCount - 1, timeoutMs }
-    return (await replays.replay(executed, () => undefined, limits)).state
+    const { state, env } = await simulationPlace(this.#parts, reference, { ...place, timeoutMs })
+    return { state: new Overlay(state), env, end }
   }
 
   async #call(call: SimulatedCall, place: CallPlace): Promise<SequencedCall> {

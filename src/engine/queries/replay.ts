@@ -10,6 +10,8 @@ import { CallTracer } from '../../evm/tracing/call-tracer.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { type BlockResult, replayBlock } from '../../execution/apply-block.ts'
+import { TransactionRejected } from '../../execution/apply-transaction.ts'
+import type { ReplayChanges } from '../../execution/request.ts'
 import type { OnDemand } from '../../state/fork/demand.ts'
 import type { Overlay } from '../../state/overlay.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
@@ -44,6 +46,8 @@ export interface TransactionTrace {
 export interface ReplayLimits {
   /** The last transaction to run. */
   readonly lastIndex?: number | undefined
+  /** For the last transaction, which has its index then. */
+  readonly changes?: ReplayChanges | undefined
   readonly timeoutMs?: number | undefined
 }
 
@@ -51,14 +55,19 @@ export interface ReplayLimits {
 export interface Replays {
   /**
    * Runs a block of the chain, or the pending one, as at its import.
-   * Throws `limit-exceeded` after the timeout, `block-not-found` when its parent is unknown.
+   * Throws `limit-exceeded` after the timeout, `block-not-found` when its parent is unknown, `transaction-refused` when a
+   * transaction with changes can no longer be in the block, `invalid-params` for changes that cannot be made.
    * `timeoutMs` of wall clock, 0 for no limit, here and below; by default the node's own limit.
    */
   replay(block: ExecutedBlock, tracerOf: TracerOf, limits?: ReplayLimits): Promise<Replay>
   /** The call trees of a block's transactions, REMASC last; cached. Throws as `replay` does. */
   traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]>
   /** The call tree of the transaction at an index. Throws as `replay` does. */
-  trace(block: ExecutedBlock, index: number, timeoutMs?: number): Promise<TransactionTrace>
+  trace(
+    block: ExecutedBlock,
+    index: number,
+    limits?: Pick<ReplayLimits, 'changes' | 'timeoutMs'>,
+  ): Promise<TransactionTrace>
 }
 
 interface Parts extends ChainAccess {
@@ -96,7 +105,7 @@ export class ChainReplays implements Replays {
   async replay(
     executed: ExecutedBlock,
     tracerOf: TracerOf,
-    { lastIndex, timeoutMs = this.#parts.timeoutMs }: ReplayLimits = {},
+    { lastIndex, changes, timeoutMs = this.#parts.timeoutMs }: ReplayLimits = {},
   ): Promise<Replay> {
     const { config, blocks, vm, lookup } = this.#parts
     const { block } = executed
@@ -113,10 +122,14 @@ export class ChainReplays implements Replays {
         env: environmentAt(block.header, this.#parts),
         tracerOf,
         lastIndex,
+        changes,
         yieldIfDue: createEventLoopYield('query'),
         remainingMs: () => end - performance.now(),
       })
     } catch (error) {
+      if (changes !== undefined && error instanceof TransactionRejected) {
+        throw new NodeError('transaction-refused', error.message)
+      }
       // A rewind during the replay may have removed ancestors that the block reads.
       throw blocks.header(parentHash) === undefined ? stateNotFound(parentHash) : error
     }
@@ -131,10 +144,14 @@ export class ChainReplays implements Replays {
     return found.traces
   }
 
-  async trace(block: ExecutedBlock, index: number, timeoutMs?: number): Promise<TransactionTrace> {
-    const found =
-      (await this.#traceInBlock(block, index, timeoutMs)) ??
-      (await this.#parts.onDemand(() => this.#record(block, timeoutMs, index))).traces[0]
+  async trace(
+    block: ExecutedBlock,
+    index: number,
+    { changes, timeoutMs }: Pick<ReplayLimits, 'changes' | 'timeoutMs'> = {},
+  ): Promise<TransactionTrace> {
+    const recorded = () => this.#parts.onDemand(() => this.#record(block, timeoutMs, index, changes))
+    const known = changes === undefined ? await this.#traceInBlock(block, index, timeoutMs) : undefined
+    const found = known ?? (await recorded()).traces[0]
     if (found === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
     return found
   }
@@ -159,8 +176,13 @@ export class ChainReplays implements Replays {
     }
   }
 
-  /** The call trees of all transactions, or of one only. */
-  async #record(block: ExecutedBlock, timeoutMs: number | undefined, only?: number): Promise<Traced> {
+  /** The call trees of all transactions, or of one only, which may have changes. */
+  async #record(
+    block: ExecutedBlock,
+    timeoutMs: number | undefined,
+    only?: number,
+    changes?: ReplayChanges,
+  ): Promise<Traced> {
     const budget = new TraceBudget(this.#parts.maxTraceBytes)
     const trees: { transaction: Transaction; index: number; tree: CallTracer }[] = []
     const tracerOf: TracerOf = (transaction, index) => {
@@ -169,7 +191,7 @@ export class ChainReplays implements Replays {
       trees.push({ transaction, index, tree })
       return tree
     }
-    await this.replay(block, tracerOf, { lastIndex: only, timeoutMs })
+    await this.replay(block, tracerOf, { lastIndex: only, changes, timeoutMs })
     const traces = trees.map(({ transaction, index, tree }) => ({
       block,
       transaction,

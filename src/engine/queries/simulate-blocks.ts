@@ -13,7 +13,7 @@ import type { Vm } from '../../evm/rules.ts'
 import { CallTracer } from '../../evm/tracing/call-tracer.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { TransactionOutcome } from '../../execution/apply-transaction.ts'
-import { applyOverrides } from '../../execution/overrides.ts'
+import { applyOverrides, overriddenBlock } from '../../execution/overrides.ts'
 import type { BlockOverrideValues, StateOverrides } from '../../execution/request.ts'
 import { applySimulated, type SimulatedCall } from '../../execution/simulated-transaction.ts'
 import { logsWithTransfers } from '../../execution/transfer-logs.ts'
@@ -28,13 +28,14 @@ import type { Lookup } from './lookup.ts'
 
 /** Most blocks of one simulation, those that fill gaps of height included. */
 const MAX_BLOCKS = 256
+const NO_OVERRIDES: StateOverrides = new Map()
 /** Decoded trie nodes kept during a simulation. */
 const CACHE_NODES = 10_000
 
 /** A block to simulate. */
 export interface SimulatedBlockRequest {
   readonly overrides: BlockOverrideValues
-  readonly stateOverrides?: StateOverrides
+  readonly stateOverrides?: StateOverrides | undefined
   readonly calls: readonly SimulatedCall[]
 }
 
@@ -192,11 +193,9 @@ class SimulationRun {
   async append(parent: ExecutedBlock, block: Placed): Promise<SimulatedBlock> {
     const { vm } = this.#parts
     const draft = this.#draftOf(parent, block)
-    const env = this.#environmentOf(parent, draft)
     const overlay = new Overlay(this.#trie.reader(parent.postState))
-    if (block.stateOverrides !== undefined) {
-      applyOverrides(overlay, block.stateOverrides, vm.rulesAt(env.number).precompiles)
-    }
+    const plain = overriddenBlock(this.#environmentOf(parent, draft), block.overrides)
+    const env = applyOverrides(overlay, plain, block.stateOverrides ?? NO_OVERRIDES, vm)
     const done = await this.#runCalls(block.calls, overlay, env)
     const state = this.#trie.commit(parent.postState, overlay.changes())
     this.#trie.remember(state)

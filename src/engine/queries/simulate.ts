@@ -3,40 +3,39 @@ import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { type Failure, failureError } from '../../evm/failure-message.ts'
-import type { BlockEnvironment } from '../../evm/message.ts'
-import type { Vm } from '../../evm/rules.ts'
 import { muxTracers } from '../../evm/tracing/mux-tracer.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { type AccessList, createAccessList } from '../../execution/access-list.ts'
 import { applyTransaction, TransactionRejected } from '../../execution/apply-transaction.ts'
 import { estimateGas, type FundsRule } from '../../execution/estimate-gas.ts'
 import { messageCall, type Simulation, type SimulationParts } from '../../execution/message-call.ts'
-import type { CallRequest, StateOverrides } from '../../execution/request.ts'
+import type { ExecutionPlace } from '../../execution/overrides.ts'
+import type { CallRequest } from '../../execution/request.ts'
 import { tracedState } from '../../execution/traced-state.ts'
 import type { Logger } from '../../logger.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import type { OnDemand } from '../../state/fork/demand.ts'
-import type { StateReader } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
-import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Emitter } from '../events.ts'
-import type { BlockReference, BlockView, EngineEvents, FailedCall, HeaderOverrides } from '../model.ts'
+import type {
+  BlockReference,
+  EngineEvents,
+  FailedCall,
+  HeaderOverrides,
+  SimulationOptions,
+} from '../model.ts'
 import { consoleTexts, type NameFailure } from '../transaction-notes.ts'
-import type { Lookup } from './lookup.ts'
+import { type PlaceParts, type SimulationPlace, simulationPlace } from './simulation-place.ts'
 
-/** Simulated messages. `timeoutMs` of wall clock, 0 for no limit; the node's own limit unless given. */
+/** Simulated messages. */
 export interface Simulations {
   /**
    * Runs a message on the state of a block, in its environment; the output, at once where nothing waits. Throws, or
    * rejects with, `block-not-found`, `reverted` (with the revert data), `limit-exceeded` at the time limit.
    * Other failures of the code give empty output, unless strict calls are on (`reverted` with the failure's name).
+   * Here and below `invalid-params` for overrides that cannot be made.
    */
-  call(
-    request: CallRequest,
-    reference: BlockReference,
-    overrides?: StateOverrides,
-    timeoutMs?: number,
-  ): MaybePromise<Uint8Array>
+  call(request: CallRequest, reference: BlockReference, options?: SimulationOptions): MaybePromise<Uint8Array>
   /**
    * Lowest gas limit with which the message succeeds. Throws `insufficient-funds` by `fundsRule`, `reverted`,
    * `block-not-found`, `limit-exceeded`.
@@ -45,20 +44,27 @@ export interface Simulations {
     request: CallRequest,
     reference: BlockReference,
     fundsRule: FundsRule,
-    timeoutMs?: number,
+    options?: SimulationOptions,
   ): Promise<bigint>
   /** Runs a message as `call` does, and lists the accounts and slots that it accessed; its failure is part of the result. */
-  accessList(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<AccessList>
+  accessList(
+    request: CallRequest,
+    reference: BlockReference,
+    options?: SimulationOptions,
+  ): Promise<AccessList>
   /** Runs a message as `call` does under a tracer, which gets the result; a failure of the code is not thrown. Throws otherwise as `call` does. */
   traceCall(
     request: CallRequest,
     reference: BlockReference,
     tracer: Tracer,
-    overrides?: StateOverrides,
-    timeoutMs?: number,
+    options?: SimulationOptions,
   ): Promise<void>
-  /** Runs messages as `traceCall` does, each on the state that the one before it left. */
-  traceCalls(steps: readonly TracedCall[], reference: BlockReference, timeoutMs?: number): Promise<void>
+  /** Runs messages as `traceCall` does, each on the state that the one before it left; the overrides are made before the first. */
+  traceCalls(
+    steps: readonly TracedCall[],
+    reference: BlockReference,
+    options?: SimulationOptions,
+  ): Promise<void>
   /**
    * Runs a signed transaction on the state of the head, in its environment, under a tracer. Throws
    * `transaction-refused` when no block could hold it there, `limit-exceeded`.
@@ -72,9 +78,7 @@ export interface TracedCall {
   readonly tracer: Tracer
 }
 
-interface Parts extends ChainAccess {
-  readonly lookup: Lookup
-  readonly vm: Vm
+interface Parts extends PlaceParts {
   readonly logger: Logger
   /** Gas; requests with more are reduced to it. */
   readonly callGasCap: bigint
@@ -90,13 +94,7 @@ interface Parts extends ChainAccess {
   readonly onDemand: OnDemand
 }
 
-/** The state and the environment in which a message runs. */
-interface Context {
-  readonly state: StateReader
-  readonly env: BlockEnvironment
-  /** The block by its hash; `pending` stays a tag. */
-  readonly at: BlockReference
-}
+const NO_OPTIONS: SimulationOptions = {}
 
 /** The simulations of a node. */
 export class StateSimulations implements Simulations {
@@ -109,21 +107,20 @@ export class StateSimulations implements Simulations {
   call(
     request: CallRequest,
     reference: BlockReference,
-    overrides?: StateOverrides,
-    timeoutMs?: number,
+    options: SimulationOptions = NO_OPTIONS,
   ): MaybePromise<Uint8Array> {
     let at = reference
-    const runIn = (context: Context) => {
-      at = context.at
+    const runIn = (place: SimulationPlace) => {
+      at = place.at
       const named = this.#parts.nameFailure
-      return messageCall(this.#messageParts(request, context, timeoutMs, { named, overrides }))
+      return messageCall(this.#messageParts(request, place, options.timeoutMs, { named }))
     }
     const outputOf = (result: Simulation) =>
       result.failure === undefined
         ? result.output
-        : this.#failedOutput(result.failure, { request, reference: at, ...(overrides && { overrides }) })
+        : this.#failedOutput(result.failure, { request, reference: at, options })
     const result = this.#parts.onDemand(
-      () => andThen(this.#contextOf(reference), runIn),
+      () => andThen(simulationPlace(this.#parts, reference, options), runIn),
       () => request,
     )
     return andThen(result, (found) => {
@@ -136,16 +133,16 @@ export class StateSimulations implements Simulations {
     request: CallRequest,
     reference: BlockReference,
     fundsRule: FundsRule,
-    timeoutMs?: number,
+    options: SimulationOptions = NO_OPTIONS,
   ): Promise<bigint> {
     const { events, nameFailure, onDemand, gasEstimationCap } = this.#parts
     let at = reference
     let consoleCalls: Simulation['consoleCalls']
     const estimate = async () => {
-      const context = await this.#contextOf(reference)
-      at = context.at
+      const place = await simulationPlace(this.#parts, reference, options)
+      at = place.at
       return estimateGas({
-        ...this.#messageParts(request, context, timeoutMs),
+        ...this.#messageParts(request, place, options.timeoutMs),
         gasCap: this.#gasCap(gasEstimationCap),
         named: nameFailure,
         fundsRule,
@@ -159,36 +156,40 @@ export class StateSimulations implements Simulations {
     } catch (error) {
       if (error instanceof NodeError && error.kind === 'reverted') {
         if (consoleCalls !== undefined) await this.#emitConsole(consoleCalls)
-        events.emit('failedCall', { error, request, reference: at })
+        events.emit('failedCall', { error, request, reference: at, options })
       }
       throw error
     }
   }
 
-  async accessList(request: CallRequest, reference: BlockReference, timeoutMs?: number): Promise<AccessList> {
-    const context = await this.#contextOf(reference)
-    return createAccessList(this.#messageParts(request, context, timeoutMs))
+  async accessList(
+    request: CallRequest,
+    reference: BlockReference,
+    options: SimulationOptions = NO_OPTIONS,
+  ): Promise<AccessList> {
+    const place = await simulationPlace(this.#parts, reference, options)
+    return createAccessList(this.#messageParts(request, place, options.timeoutMs))
   }
 
   async traceCall(
     request: CallRequest,
     reference: BlockReference,
     tracer: Tracer,
-    overrides?: StateOverrides,
-    timeoutMs?: number,
+    options: SimulationOptions = NO_OPTIONS,
   ): Promise<void> {
-    const context = await this.#contextOf(reference)
-    await messageCall(this.#messageParts(request, context, timeoutMs, { tracer, overrides }))
+    const place = await simulationPlace(this.#parts, reference, options)
+    await messageCall(this.#messageParts(request, place, options.timeoutMs, { tracer }))
   }
 
   async traceCalls(
     steps: readonly TracedCall[],
     reference: BlockReference,
-    timeoutMs = this.#parts.timeoutMs,
+    options: SimulationOptions = NO_OPTIONS,
   ): Promise<void> {
-    const context = await this.#contextOf(reference)
+    const { timeoutMs = this.#parts.timeoutMs } = options
+    const place = await simulationPlace(this.#parts, reference, options)
     const end = timeoutMs > 0 ? performance.now() + timeoutMs : undefined
-    let before = context.state
+    let before = place.state
     for (const { request, tracer } of steps) {
       const keepState: Tracer = {
         finish({ after }) {
@@ -196,7 +197,7 @@ export class StateSimulations implements Simulations {
         },
       }
       await messageCall({
-        ...this.#messageParts(request, { ...context, state: before }, 0),
+        ...this.#messageParts(request, { env: place.env, state: before }, 0),
         tracer: muxTracers([tracer, keepState]),
         ...(end !== undefined && { deadlineMs: Math.max(1, end - performance.now()) }),
       })
@@ -204,7 +205,7 @@ export class StateSimulations implements Simulations {
   }
 
   async traceSigned(transaction: Transaction, tracer: Tracer, timeoutMs?: number): Promise<void> {
-    const { state, env } = await this.#contextOf({ tag: 'latest' })
+    const { state, env } = await simulationPlace(this.#parts, { tag: 'latest' }, NO_OPTIONS)
     const traced = tracedState(new Overlay(state), tracer)
     try {
       const outcome = await applyTransaction({
@@ -226,14 +227,14 @@ export class StateSimulations implements Simulations {
   /** Without spreads, which V8 copies by a slow path: a small call then took a sixth longer. */
   #messageParts(
     request: CallRequest,
-    { state, env }: Context,
+    { state, env }: ExecutionPlace,
     timeoutMs: number | undefined,
-    { overrides, named, tracer }: Pick<SimulationParts, 'overrides' | 'named' | 'tracer'> = {},
+    { named, tracer }: Pick<SimulationParts, 'named' | 'tracer'> = {},
   ): SimulationParts {
     const { vm, callGasCap } = this.#parts
     const gasCap = this.#gasCap(callGasCap)
     const deadlineMs = this.#deadlineMs(timeoutMs)
-    return { request, state, env, vm, gasCap, overrides, named, deadlineMs, tracer }
+    return { request, state, env, vm, gasCap, named, deadlineMs, tracer }
   }
 
   #deadlineMs(timeoutMs = this.#parts.timeoutMs): number | undefined {
@@ -244,26 +245,6 @@ export class StateSimulations implements Simulations {
   #gasCap(cap: bigint): bigint {
     const { gasLimit = 0n } = this.#parts.headerOverrides()
     return gasLimit > cap ? gasLimit : cap
-  }
-
-  #contextOf(reference: BlockReference): MaybePromise<Context> {
-    const { lookup } = this.#parts
-    const view = lookup.block(reference)
-    const state = lookup.state(reference)
-    if (!(view instanceof Promise) && !(state instanceof Promise)) {
-      return this.#contextIn(reference, view, state)
-    }
-    return Promise.all([view, state]).then((found) => this.#contextIn(reference, ...found))
-  }
-
-  #contextIn(
-    reference: BlockReference,
-    view: BlockView | undefined,
-    state: StateReader | undefined,
-  ): Context {
-    if (view === undefined || state === undefined) throw new NodeError('block-not-found', 'Block not found')
-    const { hash, block } = view.executed
-    return { state, env: environmentAt(block.header, this.#parts), at: view.pending ? reference : { hash } }
   }
 
   /** The output of a failed call. Throws `reverted` for a revert, and under strict calls for any failure. */

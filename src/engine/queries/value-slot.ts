@@ -4,6 +4,7 @@ import { NodeError } from '../../errors.ts'
 import type { Vm } from '../../evm/rules.ts'
 import { createAccessList } from '../../execution/access-list.ts'
 import { messageCall } from '../../execution/message-call.ts'
+import { overridden } from '../../execution/overrides.ts'
 import type { CallRequest } from '../../execution/request.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Lookup } from './lookup.ts'
@@ -55,8 +56,9 @@ export function createValueSlots(parts: Parts): ValueSlots {
       }
 
       async function answers(address: Hex, slot: bigint, word: bigint): Promise<boolean> {
-        const overrides = new Map([[address, { stateDiff: new Map([[slot, word]]) }]])
-        const { failure, output } = await messageCall({ ...common, overrides, ...within() })
+        const stateOverrides = new Map([[address, { stateDiff: new Map([[slot, word]]) }]])
+        const place = overridden(common, { stateOverrides }, vm)
+        const { failure, output } = await messageCall({ ...common, ...place, ...within() })
         return failure === undefined && output.length === 32 && BigInt(toHex(output)) === word
       }
 

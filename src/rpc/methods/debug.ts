@@ -5,18 +5,19 @@
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import { invalidParams } from '../../errors.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
-import type { StateOverrides } from '../../execution/request.ts'
-import { requireCallable } from '../block-lookup.ts'
+import type { ReplayChanges } from '../../execution/request.ts'
 import { timeLeft } from '../deadlines.ts'
-import { literals } from '../json-forms.ts'
-import { type Context, method, requireStateOverride } from '../method.ts'
-import { object, optional, orNull, type Parameter, scalar } from '../parameter.ts'
+import { type Context, method } from '../method.ts'
+import { named, object, optional, type Parameter } from '../parameter.ts'
 import { jsonArray, jsonObject } from '../raw-json.ts'
+import { placedSimulation, replayChanges } from '../simulation-options.ts'
+import { BlockOverrides } from '../wire/block-overrides.ts'
 import { type BlockArgument, CallBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
-import { OverrideSet } from '../wire/overrides.ts'
-import { BlockHash, QuantityText } from '../wire/scalars.ts'
+import { NO_OVERRIDES, StateOverrideSet } from '../wire/overrides.ts'
+import { BlockHash, Data, QuantityText, wholeNumber } from '../wire/scalars.ts'
 import { ExactAddress, LooseHash, NumberedBlock } from '../wire/trace/filter.ts'
 import { BlockTraces, TraceOptionsObject, TraceResult, traceOptionsIn } from '../wire/trace/registry.ts'
 import { replySize } from '../wire/trace/reply-size.ts'
@@ -50,12 +51,13 @@ interface Traced {
   readonly result: object
 }
 
-/** The traces of a block's transactions, or of the one at an index. */
+/** The traces of a block's transactions, or of the one at an index, which may have changes. */
 async function traceTransactions(
   block: ExecutedBlock,
   { setup }: TraceOptions,
   context: Context,
   only?: number,
+  changes?: ReplayChanges,
 ): Promise<readonly Traced[]> {
   const { queries } = context.engine
   const { transactions } = block.block
@@ -68,7 +70,7 @@ async function traceTransactions(
     const found =
       only === undefined
         ? await queries.traces(block, timeLeft(context))
-        : [await queries.trace(block, only, timeLeft(context))]
+        : [await queries.trace(block, only, { changes, timeoutMs: timeLeft(context) })]
     const shown = found.filter(({ index }) => isShown(index))
     return shown.map(({ transaction, index, root }) => ({
       hash: transaction.hash,
@@ -84,7 +86,7 @@ async function traceTransactions(
       runs.set(index, run)
       return run.tracer
     },
-    { lastIndex: only, timeoutMs: timeLeft(context) },
+    { lastIndex: only, changes, timeoutMs: timeLeft(context) },
   )
   return [...runs].map(([index, run]) => {
     const place = placeAt(block, index)
@@ -120,20 +122,39 @@ export async function traceExecuted(
   return jsonArray(entries)
 }
 
+/** The options of a trace, and members beside them. */
+function withTraceOptions<T>(
+  others: Parameter<T>,
+): Parameter<{ readonly options: TraceOptions; readonly others: T }> {
+  return {
+    schema: () => z.intersection(TraceOptionsObject.schema(), others.schema()),
+    read: (value, name) => ({
+      options: TraceOptionsObject.read(value, name),
+      others: others.read(value, name),
+    }),
+  }
+}
+
+const Changes = object(
+  { stateOverrides: StateOverrideSet, blockOverrides: BlockOverrides, input: named(Data, 'hex text') },
+  { nullIsAbsent: true },
+)
+
 export const debug_traceTransaction = method({
   name: 'debug_traceTransaction',
   summary:
-    'Runs a mined transaction again and returns its trace: struct logs, or the result of another tracer.',
-  params: { transactionHash: LooseHash, options: optional(TraceOptionsObject, {}) },
+    'Runs a mined transaction again and returns its trace: struct logs, or the result of another tracer. `stateOverrides`, `blockOverrides` and `input` change what it finds at its place in the block, and its data.',
+  params: { transactionHash: LooseHash, options: optional(withTraceOptions(Changes), {}) },
   result: () => TraceResult.nullable(),
-  errors: ['block-not-found'],
+  errors: ['block-not-found', 'transaction-refused'],
   examples: [{ params: [UNKNOWN], result: null }],
-  async run({ transactionHash, options }, context) {
-    const found = transactionHash && context.engine.queries.transaction(transactionHash)
-    const { block, index } = found || {}
+  async run({ transactionHash, options: { options, others } }, context) {
+    const { transaction, block, index } =
+      (transactionHash && context.engine.queries.transaction(transactionHash)) || {}
+    const changes = replayChanges(others, transaction, context, 'options.')
     if (block === undefined || index === undefined) return null
     const wanted = traceOptionsIn(context.options.dialect, options)
-    return (await traceTransactions(block, wanted, context, index))[0]?.result ?? null
+    return (await traceTransactions(block, wanted, context, index, changes))[0]?.result ?? null
   },
 })
 
@@ -164,34 +185,35 @@ export const debug_traceBlockByNumber = method({
   },
 })
 
-const NO_OVERRIDES: StateOverrides = new Map()
-
-const Overrides = object({
-  stateOverrides: orNull(OverrideSet, NO_OVERRIDES),
-  blockOverrides: scalar({
-    form: literals(null),
-    decode: () => undefined,
-    refusal: (_, name) => `Invalid ${name}: a block cannot be overridden.`,
-  }),
-})
-
-/** The options of a traced call: those of a trace, and state overrides. */
-const CallTraceOptions: Parameter<{ options: TraceOptions; overrides: StateOverrides }> = {
-  schema: () => z.intersection(TraceOptionsObject.schema(), Overrides.schema()),
-  read(value, name) {
-    const options = TraceOptionsObject.read(value, name)
-    const { stateOverrides = NO_OVERRIDES } = Overrides.read(value, name)
-    return { options, overrides: stateOverrides }
+const CallOptions = object(
+  {
+    stateOverrides: StateOverrideSet,
+    blockOverrides: BlockOverrides,
+    txIndex: wholeNumber('How many transactions of the block have run; all unless given', 2 ** 31 - 1),
   },
+  { nullIsAbsent: true },
+)
+
+/** Throws `invalid-params` for a place behind the transactions of a block. */
+async function requireIndexWithin(
+  index: number,
+  { reference }: BlockArgument,
+  { engine }: Context,
+): Promise<void> {
+  const count = (await engine.queries.block(reference))?.executed.block.transactions.length ?? 0
+  if (index > 0 && index >= count) {
+    throw invalidParams(`options.txIndex: ${index} is not below the block's ${count} transactions`)
+  }
 }
 
 export const debug_traceCall = method({
   name: 'debug_traceCall',
-  summary: 'Runs a message as eth_call does and returns its trace.',
+  summary:
+    'Runs a message as eth_call does and returns its trace; with `txIndex` on the state before that transaction of the block.',
   params: {
     transaction: CallObject,
     block: optional(CallBlock, 'latest'),
-    options: optional(CallTraceOptions, {}),
+    options: optional(withTraceOptions(CallOptions), {}),
   },
   result: () => TraceResult,
   errors: ['block-not-found'],
@@ -210,19 +232,16 @@ export const debug_traceCall = method({
       },
     },
   ],
-  async run({ transaction, block, options: { options, overrides } }, context) {
-    const { engine } = context
-    if (overrides.size > 0) requireStateOverride(context)
-    requireCallable(block, engine.queries)
+  async run({ transaction, block, options: { options, others } }, context) {
+    const { stateOverrides = NO_OVERRIDES, blockOverrides, txIndex } = others
+    const sent = { block, stateOverrides, blockOverrides }
+    const place = placedSimulation(sent, context, 'options.stateOverrides')
+    if (txIndex !== undefined) await requireIndexWithin(txIndex, block, context)
     const run = traceOptionsIn(context.options.dialect, options).setup.start(limitsOf(context))
-    const stateOverrides = overrides.size > 0 ? overrides : undefined
-    await engine.queries.traceCall(
-      transaction,
-      block.reference,
-      run.tracer,
-      stateOverrides,
-      timeLeft(context),
-    )
+    await context.engine.queries.traceCall(transaction, place.reference, run.tracer, {
+      ...place.options,
+      transactionCount: txIndex,
+    })
     return run.result(NOWHERE)
   },
 })

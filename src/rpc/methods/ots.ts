@@ -7,6 +7,7 @@ import { receiptAt } from '../../engine/queries/lookup.ts'
 import type { CallFrame } from '../../evm/tracing/call-frame.ts'
 import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
+import { REPLAY_CHANGES, replayChanges, type SentChanges } from '../simulation-options.ts'
 import { shownTransactions, toRpcBlock } from '../wire/block.ts'
 import { type BlockArgument, NumberedBlock } from '../wire/block-reference.ts'
 import {
@@ -225,12 +226,13 @@ export const ots_getContractCreator = method({
   },
 })
 
-/** The call tree of a mined transaction, checked to fit a reply; `undefined` when it is unknown or pending. */
-async function callTree(hash: Hex, context: Context): Promise<CallFrame | undefined> {
+/** The call tree of a mined transaction, which may have changes, checked to fit a reply; `undefined` when it is unknown or pending. */
+async function callTree(hash: Hex, sent: SentChanges, context: Context): Promise<CallFrame | undefined> {
   const { queries } = context.engine
-  const { block, index } = queries.transaction(hash) ?? {}
+  const { transaction, block, index } = queries.transaction(hash) ?? {}
+  const changes = replayChanges(sent, transaction, context)
   if (block === undefined || index === undefined) return undefined
-  const { root } = await queries.trace(block, index, timeLeft(context))
+  const { root } = await queries.trace(block, index, { changes, timeoutMs: timeLeft(context) })
   const size = replySize(context)
   function add({ input, output, calls }: CallFrame): void {
     size(ITEM_BYTES + input.length + output.length)
@@ -252,7 +254,7 @@ export const ots_getTransactionError = method({
     const view = context.engine.queries.receipt(transactionHash)
     if (view === undefined) return null
     if (view.receipt.succeeded) return '0x'
-    const root = await callTree(transactionHash, context)
+    const root = await callTree(transactionHash, {}, context)
     return toHex(root?.output ?? new Uint8Array(0))
   },
 })
@@ -262,12 +264,12 @@ export const ots_getInternalOperations = method({
   heavy: true,
   summary:
     "Transfers, creations and self-destructs below a transaction's own call, without those that were reverted.",
-  params: { transactionHash: TransactionHash },
+  params: { transactionHash: TransactionHash, ...REPLAY_CHANGES },
   result: () => z.array(InternalOperation),
-  errors: ['block-not-found'],
+  errors: ['block-not-found', 'transaction-refused'],
   examples: [{ params: [UNKNOWN], result: [] }],
-  async run({ transactionHash }, context) {
-    const root = await callTree(transactionHash, context)
+  async run({ transactionHash, ...sent }, context) {
+    const root = await callTree(transactionHash, sent, context)
     return root === undefined ? [] : toInternalOperations(root)
   },
 })
@@ -276,12 +278,12 @@ export const ots_traceTransaction = method({
   name: 'ots_traceTransaction',
   heavy: true,
   summary: 'The calls of a mined transaction as a list with depths; empty when it is unknown.',
-  params: { transactionHash: TransactionHash },
+  params: { transactionHash: TransactionHash, ...REPLAY_CHANGES },
   result: () => z.array(TraceEntry),
-  errors: ['block-not-found'],
+  errors: ['block-not-found', 'transaction-refused'],
   examples: [{ params: [UNKNOWN], result: [] }],
-  async run({ transactionHash }, context) {
-    const root = await callTree(transactionHash, context)
+  async run({ transactionHash, ...sent }, context) {
+    const root = await callTree(transactionHash, sent, context)
     return root === undefined ? [] : toTraceEntries(root)
   },
 })

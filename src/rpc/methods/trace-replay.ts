@@ -4,14 +4,16 @@ import { checkChainId, decodeTransaction } from '../../chain/transaction.ts'
 import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../engine/pool/policy.ts'
 import { NodeError } from '../../errors.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
-import { requireCallable } from '../block-lookup.ts'
 import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
 import { arrayOf, optional, type Parameter, refuse, type ValueOf } from '../parameter.ts'
 import { jsonArray } from '../raw-json.ts'
+import { placedSimulation, REPLAY_CHANGES, replayChanges } from '../simulation-options.ts'
 import { shownTransactions } from '../wire/block.ts'
+import { BlockOverrides } from '../wire/block-overrides.ts'
 import { CallBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
+import { StateOverrideSet } from '../wire/overrides.ts'
 import { Data, TransactionHash } from '../wire/scalars.ts'
 import { TraceBlock } from '../wire/trace/filter.ts'
 import {
@@ -39,15 +41,20 @@ function limitsOf(context: Context): TraceLimits {
 export const trace_call = method({
   name: 'trace_call',
   summary: 'Runs a message as eth_call does and returns its traces: trace, stateDiff, vmTrace.',
-  params: { transaction: CallObject, traceTypes: TraceTypes, block: optional(CallBlock, 'latest') },
+  params: {
+    transaction: CallObject,
+    traceTypes: TraceTypes,
+    block: optional(CallBlock, 'latest'),
+    stateOverrides: optional(StateOverrideSet, null),
+    blockOverrides: optional(BlockOverrides, null),
+  },
   result: () => ReplayObject,
   errors: ['block-not-found'],
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }, [], 'latest'], result: BARE }],
-  async run({ transaction, traceTypes, block }, context) {
-    const { queries } = context.engine
-    requireCallable(block, queries)
+  async run({ transaction, traceTypes, ...sent }, context) {
+    const { reference, options } = placedSimulation(sent, context)
     const run = startReplay(traceTypes, limitsOf(context))
-    await queries.traceCall(transaction, block.reference, run.tracer, undefined, timeLeft(context))
+    await context.engine.queries.traceCall(transaction, reference, run.tracer, options)
     return run.result(NOWHERE.transactionHash)
   },
 })
@@ -71,24 +78,26 @@ const TracedCall: Parameter<Step> = {
 
 export const trace_callMany = method({
   name: 'trace_callMany',
-  summary: 'Runs messages as trace_call does, each on the state after the previous one.',
+  summary:
+    'Runs messages as trace_call does, each on the state after the previous one; overrides are made before the first.',
   params: {
     calls: arrayOf(TracedCall, { most: MOST_CALLS, indexed: true }),
     block: optional(CallBlock, 'latest'),
+    stateOverrides: optional(StateOverrideSet, null),
+    blockOverrides: optional(BlockOverrides, null),
   },
   result: () => z.array(ReplayObject),
   errors: ['block-not-found'],
   examples: [{ params: [[[{ from: COW, to: COW1, value: '0x1' }, []]], 'latest'], result: [BARE] }],
-  async run({ calls, block }, context) {
-    const { queries } = context.engine
-    requireCallable(block, queries)
+  async run({ calls, ...sent }, context) {
+    const { reference, options } = placedSimulation(sent, context)
     const limits = limitsOf(context)
     const runs = calls.map(({ traceTypes }) => startReplay(traceTypes, limits))
     const steps = calls.map(({ transaction: request }, at) => ({
       request,
       tracer: (runs[at] as ReplayRun).tracer,
     }))
-    await queries.traceCalls(steps, block.reference, timeLeft(context))
+    await context.engine.queries.traceCalls(steps, reference, options)
     return jsonArray(runs.map((run) => run.result(NOWHERE.transactionHash))) as z.infer<typeof ReplayObject>[]
   },
 })
@@ -124,18 +133,24 @@ export const trace_rawTransaction = method({
 export const trace_replayTransaction = method({
   name: 'trace_replayTransaction',
   summary:
-    'Runs a mined transaction again and returns its traces: trace, stateDiff, vmTrace; null when unknown.',
-  params: { transactionHash: TransactionHash, traceTypes: TraceTypes },
+    'Runs a mined transaction again and returns its traces: trace, stateDiff, vmTrace; null when unknown. The overrides and `input` change what it finds at its place in the block, and its data.',
+  params: {
+    transactionHash: TransactionHash,
+    traceTypes: TraceTypes,
+    ...REPLAY_CHANGES,
+  },
   result: () => ReplayObject.nullable(),
-  errors: ['block-not-found'],
+  errors: ['block-not-found', 'transaction-refused'],
   examples: [{ params: [UNKNOWN, ['stateDiff']], result: null }],
-  async run({ transactionHash, traceTypes }, context) {
+  async run({ transactionHash, traceTypes, ...sent }, context) {
     const { queries } = context.engine
-    const { block, index } = queries.transaction(transactionHash) ?? {}
+    const { transaction, block, index } = queries.transaction(transactionHash) ?? {}
+    const changes = replayChanges(sent, transaction, context)
     if (block === undefined || index === undefined) return null
     const run = startReplay(traceTypes, limitsOf(context))
     await queries.replay(block, (_, at) => (at === index ? run.tracer : undefined), {
       lastIndex: index,
+      changes,
       timeoutMs: timeLeft(context),
     })
     return run.result(transactionHash)

@@ -49,7 +49,7 @@ async function rowsOf(hash: Hex | undefined, context: Context): Promise<readonly
   const { queries } = context.engine
   const { block, index } = (hash && queries.transaction(hash)) || {}
   if (block === undefined || index === undefined) return undefined
-  return flatTraces(await queries.trace(block, index, timeLeft(context)))
+  return flatTraces(await queries.trace(block, index, { timeoutMs: timeLeft(context) }))
 }
 
 export const trace_transaction = method({

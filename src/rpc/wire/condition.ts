@@ -1,7 +1,7 @@
 /** The condition under which a transaction may be sent (EIP-7796). */
 import type { Hex } from '../../encoding/hex.ts'
 import { either, mapOf, object, type Parameter, refine } from '../parameter.ts'
-import { AccountKey, Word } from './overrides.ts'
+import { NamedAddress, Word } from './overrides.ts'
 import { BlockHash, Quantity } from './scalars.ts'
 
 /** Maximum number of storage roots and slots in one condition. */
@@ -24,7 +24,7 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 
 const KnownAccounts: Parameter<ReadonlyMap<Hex, KnownStorage>> = refine(
   mapOf(
-    AccountKey,
+    NamedAddress,
     either(
       isText,
       BlockHash,

@@ -1,13 +1,12 @@
 /**
- * The state override set of `eth_call` (docs/internals/rpc-reference.md#74-calls-and-estimates); every refusal names
- * the field.
+ * The state override set of simulations (docs/internals/rpc-reference.md#74-calls-and-estimates); every refusal names the
+ * member.
  */
-import { type Hex, isHexDigits } from '../../encoding/hex.ts'
-import { invalidParams } from '../../errors.ts'
-import type { AccountOverride, StateOverrides } from '../../execution/request.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import type { AccountOverride } from '../../execution/request.ts'
 import { hex, text } from '../json-forms.ts'
-import { expected, mapOf, object, type Parameter, refuse, scalar } from '../parameter.ts'
-import { Address, Data, HEX_DIGITS, MAX_NUMBER_TEXT } from './scalars.ts'
+import { expected, mapOf, named, object, orNull, type Parameter, scalar } from '../parameter.ts'
+import { Address, Data, MAX_NUMBER_TEXT } from './scalars.ts'
 
 const MAX_WORD = (1n << 256n) - 1n
 const MAX_NONCE = (1n << 63n) - 1n
@@ -21,11 +20,6 @@ function hexNumber(maximum: bigint): Parameter<bigint> {
   })
 }
 
-const Code: Parameter<Uint8Array> = {
-  schema: Data.schema,
-  read: (value, name) => (HEX_DIGITS.accepts(value) ? Data.read(value, name) : refuse(name, 'hex text')),
-}
-
 /** A storage slot or word of at most 32 bytes; `0x` is optional, a short one counts as padded on the left. */
 export const Word: Parameter<bigint> = scalar({
   form: hex({ prefix: 'optional', least: 1, most: 64 }),
@@ -36,67 +30,36 @@ export const Word: Parameter<bigint> = scalar({
 const Storage = mapOf(Word, Word, (name, slot) => `${name} slot ${slot}`)
 
 /** An address; the refusal names its field. */
-export const AccountKey: Parameter<Hex> = {
-  schema: Address.schema,
-  read(value, name) {
-    const digits = typeof value === 'string' ? value.replace(/^0x/, '') : ''
-    return digits.length === 40 && isHexDigits(digits)
-      ? Address.read(value, name)
-      : refuse(name, 'an address')
-  },
-}
+export const NamedAddress = named(Address, 'an address')
 
-/** An account's overrides as sent, including members that exclude each other or that this node refuses. */
-interface SentOverride extends AccountOverride {
+/** An account's overrides as sent, members that exclude each other included. */
+export interface SentOverride extends Omit<AccountOverride, 'movePrecompileTo' | 'replacesPrecompile'> {
   readonly movePrecompileToAddress?: Hex
 }
 
+/** Overrides by account, in the order sent. */
+export type SentOverrides = ReadonlyMap<Hex, SentOverride>
+
 const AccountObject: Parameter<SentOverride> = object(
   {
-    movePrecompileToAddress: AccountKey,
+    movePrecompileToAddress: NamedAddress,
     balance: hexNumber(MAX_WORD),
     nonce: hexNumber(MAX_NONCE),
-    code: Code,
+    code: named(Data, 'hex text'),
     state: Storage,
     stateDiff: Storage,
   },
   { nullIsAbsent: true },
 )
 
-/** Overrides of `eth_call` as sent: `requireSupported` checks what the members mean. */
-export const SentOverrideSet: Parameter<ReadonlyMap<Hex, SentOverride>> = mapOf(
-  AccountKey,
-  AccountObject,
-  (name, key) => `${name} key ${key}`,
-)
+/** The empty set. */
+export const NO_OVERRIDES: SentOverrides = new Map()
 
 /**
- * Checks the overrides of a caller who may use them: the reference node refuses any other caller before it checks the
- * members. Throws `invalid-params`.
+ * State overrides as sent, none for null; unknown members are ignored. What the members mean is checked by
+ * `simulationOptions`, after the caller's right to use them, as the reference node does.
  */
-export function requireSupported(overrides: ReadonlyMap<Hex, SentOverride>, name: string): StateOverrides {
-  for (const [account, { movePrecompileToAddress, state, stateDiff }] of overrides) {
-    const path = `${name}.${account}`
-    if (movePrecompileToAddress !== undefined) {
-      throw invalidParams(`${path}.movePrecompileToAddress is not supported`)
-    }
-    if (state !== undefined && stateDiff !== undefined) {
-      throw invalidParams(`${path}.state and ${path}.stateDiff cannot be set at the same time`)
-    }
-  }
-  return overrides
-}
-
-/** Accounts to override, in the order sent; null members count as absent, unknown ones are ignored. */
-export const OverrideSet: Parameter<StateOverrides> = {
-  schema: () =>
-    SentOverrideSet.schema().refine((sent) => {
-      try {
-        requireSupported(SentOverrideSet.read(sent, ''), '')
-        return true
-      } catch {
-        return false
-      }
-    }),
-  read: (sent, name) => requireSupported(SentOverrideSet.read(sent, name), name),
-}
+export const StateOverrideSet: Parameter<SentOverrides> = orNull(
+  mapOf(NamedAddress, AccountObject, (name, key) => `${name} key ${key}`),
+  NO_OVERRIDES,
+)

@@ -5,7 +5,7 @@ import { type Hex, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { encodeRlp } from '../../encoding/rlp.ts'
 import type { AccountProof } from '../../engine/model.ts'
 import { arrayOf, mapOf, type Parameter, refine } from '../parameter.ts'
-import { AccountKey } from './overrides.ts'
+import { NamedAddress } from './overrides.ts'
 import { AddressText, DataText, HashText, Quantity, QuantityText } from './scalars.ts'
 
 /** Maximum number of storage keys per request; each costs a walk through the trie and a list of nodes. */
@@ -20,7 +20,7 @@ export const StorageKeys: Parameter<readonly bigint[]> = arrayOf(Quantity, {
 
 /** Storage slots to read, by account; `MAX_KEYS` limits the slots of all accounts together. */
 export const SlotsByAccount: Parameter<ReadonlyMap<Hex, readonly bigint[]>> = refine(
-  mapOf(AccountKey, arrayOf(Quantity), (name, key) => `${name} key ${key}`),
+  mapOf(NamedAddress, arrayOf(Quantity), (name, key) => `${name} key ${key}`),
   {
     where: (slots) =>
       slots.size > 0 && [...slots.values()].reduce((sum, { length }) => sum + length, 0) <= MAX_KEYS,

@@ -11,7 +11,7 @@ import { BlockObject, toRpcBlock } from './block.ts'
 import { BlockOverridesObject } from './block-overrides.ts'
 import { PricedCallObject } from './call.ts'
 import { LogObject, toRpcReceiptLog } from './log.ts'
-import { OverrideSet } from './overrides.ts'
+import { StateOverrideSet } from './overrides.ts'
 import { DataText, Flag, QuantityText } from './scalars.ts'
 
 /** The payload: blocks of calls, and how they run. */
@@ -21,7 +21,7 @@ export const SimulationObject = object(
       object(
         {
           blockOverrides: BlockOverridesObject,
-          stateOverrides: OverrideSet,
+          stateOverrides: StateOverrideSet,
           calls: arrayOf(PricedCallObject),
         },
         { nullIsAbsent: true },

@@ -77,6 +77,45 @@ describe('a fork', () => {
     }
   })
 
+  it('answers as its upstream does with overrides, and at places within blocks', async () => {
+    const { fork } = await forkOf(original)
+    const { accounts, token, list, transfer } = chain
+    const missing = `0x${'e'.repeat(40)}`
+    // Returns the balance of a missing account, NUMBER and slot 0 together.
+    const code = `0x73${'e'.repeat(40)}314301545f540160005260206000f3`
+    const state = {
+      [token]: { stateDiff: { '0x2': '0x63' } },
+      [list]: { code, state: { '0x0': '0x5' } },
+      [missing]: { balance: '0x7' },
+      '0x0000000000000000000000000000000001000006': {
+        code: '0x00',
+        movePrecompileToAddress: `0x${'b'.repeat(40)}`,
+      },
+    }
+    const block = { number: '0x64', time: '0x5', blockHash: { 3: `0x${'12'.repeat(32)}` } }
+    const supply = { to: token, data: tokenAbi.encodeFunctionData('totalSupply') }
+    const traced = { tracer: 'prestateTracer', stateOverrides: state, blockOverrides: block }
+    for (const [method, ...params] of [
+      ['eth_call', supply, 'latest', state],
+      ['eth_call', { to: list }, 'latest', state, block],
+      ['eth_call', { to: list }, '0x1', state, block],
+      ['eth_estimateGas', { from: missing, to: list, value: '0x7' }, 'latest', state, block],
+      ['eth_createAccessList', { to: list }, 'latest', state, block],
+      ['debug_traceCall', supply, '0x3', { ...traced, txIndex: '0x0' }],
+      ['debug_traceCall', supply, '0x3', { ...traced, txIndex: '0x1' }],
+      ['trace_call', { to: list }, ['trace', 'stateDiff'], 'latest', state, block],
+      ['eth_callMany', [{ transactions: [supply] }], { blockNumber: '0x3', transactionIndex: 0 }, state],
+      ['debug_traceTransaction', transfer, traced],
+      ['debug_traceTransaction', transfer, { tracer: 'callTracer', input: transferTo(accounts[6], 2n) }],
+      ['trace_replayTransaction', transfer, ['stateDiff'], state, block, transferTo(accounts[6], 2n)],
+    ] as const) {
+      expect(await request(fork, method, ...params), method).toEqual(
+        await request(original, method, ...params),
+      )
+    }
+    expect(await request(fork, 'eth_call', supply, 'latest', state)).toBe(`0x${'63'.padStart(64, '0')}`)
+  })
+
   it('simulates blocks after one of its upstream', async () => {
     const { fork } = await forkOf(original)
     const { accounts, token } = chain

@@ -27,11 +27,11 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 function call(code: string, callee = '', timeoutMs?: number) {
-  const overrides = new Map([
+  const stateOverrides = new Map([
     [CODE, { code: fromHex(`0x${code}`) }],
     [CALLEE, { code: fromHex(`0x${callee}`) }],
   ])
-  return node.engine.queries.call({ to: CODE, gas: 20_000_000n }, LATEST, overrides, timeoutMs)
+  return node.engine.queries.call({ to: CODE, gas: 20_000_000n }, LATEST, { stateOverrides, timeoutMs })
 }
 
 describe('a call', () => {
@@ -62,8 +62,8 @@ describe('a call', () => {
   })
 
   it('on the pending block waits for it', async () => {
-    const overrides = new Map([[CODE, { code: fromHex(`0x${ANSWER}`) }]])
-    const output = node.engine.queries.call({ to: CODE }, { tag: 'pending' }, overrides)
+    const stateOverrides = new Map([[CODE, { code: fromHex(`0x${ANSWER}`) }]])
+    const output = node.engine.queries.call({ to: CODE }, { tag: 'pending' }, { stateOverrides })
     expect(output).toBeInstanceOf(Promise)
     expect(toHex(await output)).toBe(WORD_42)
   })

@@ -281,8 +281,13 @@ describe('debug_traceCall', () => {
 
   it('refuses what it cannot do', async () => {
     const message = { from: A, to: counter }
-    await expect(call('debug_traceCall', message, 'latest', { blockOverrides: {} })).rejects.toMatchObject({
+    await expect(call('debug_traceCall', message, '0x5', { txIndex: '0x2' })).rejects.toMatchObject({
       code: -32602,
+      message: "options.txIndex: 2 is not below the block's 2 transactions",
+    })
+    await expect(call('debug_traceCall', message, '0x5', { txIndex: 'zz' })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('options.txIndex'),
     })
     await expect(call('debug_traceCall', { ...message, gas: '0x1' })).rejects.toMatchObject({ code: -32602 })
     await expect(call('debug_traceCall', message, '0xffff')).rejects.toMatchObject({ code: -32602 })

@@ -1,12 +1,14 @@
 /** The state override set (docs/internals/rpc-reference.md#74-calls-and-estimates). */
 import { describe, expect, it } from 'vitest'
-import { OverrideSet, requireSupported, SentOverrideSet } from '../../../src/rpc/wire/overrides.ts'
+import { StateOverrideSet } from '../../../src/rpc/wire/overrides.ts'
 import { N } from '../../support/fake-chain.ts'
 import { refusals } from '../../support/refusals.ts'
 
-describe('OverrideSet', () => {
+const TARGET = `0x${'ab'.repeat(20)}`
+
+describe('StateOverrideSet', () => {
   it('reads every field, pads short words, and takes nulls for absent', () => {
-    const set = OverrideSet.read(
+    const set = StateOverrideSet.read(
       {
         [N.slice(2).toUpperCase()]: {
           balance: '0x2a',
@@ -14,7 +16,7 @@ describe('OverrideSet', () => {
           code: '0x6001',
           stateDiff: { '0x0': '0x7', ff: '01' },
           state: null,
-          movePrecompileToAddress: null,
+          movePrecompileToAddress: TARGET,
           other: 1,
         },
       },
@@ -24,6 +26,7 @@ describe('OverrideSet', () => {
       [
         N,
         {
+          movePrecompileToAddress: TARGET,
           balance: 42n,
           nonce: 7n,
           code: Uint8Array.of(0x60, 1),
@@ -34,13 +37,12 @@ describe('OverrideSet', () => {
         },
       ],
     ])
-    expect(OverrideSet.read({}, 'stateOverrides').size).toBe(0)
+    for (const none of [{}, null]) expect(StateOverrideSet.read(none, 'stateOverrides').size).toBe(0)
   })
 
   const field = (name: string) => `parameter.${N}.${name}`
   const word = `0x${'1'.repeat(65)}`
-  refusals(OverrideSet, [
-    [null, 'Invalid parameter: expected an object.'],
+  refusals(StateOverrideSet, [
     [[], 'Invalid parameter: expected an object.'],
     ['0x', 'Invalid parameter: expected an object.'],
     [{ '0x12': {} }, 'Invalid parameter key 0x12: expected an address.'],
@@ -63,18 +65,4 @@ describe('OverrideSet', () => {
       `Invalid ${field('movePrecompileToAddress')}: expected an address.`,
     ],
   ])
-
-  it.each([
-    [
-      { [N]: { state: {}, stateDiff: {} } },
-      `${field('state')} and ${field('stateDiff')} cannot be set at the same time`,
-    ],
-    [{ [N]: { movePrecompileToAddress: N } }, `${field('movePrecompileToAddress')} is not supported`],
-  ])('does not support %j', (value, message) => {
-    const refused = expect.objectContaining({ kind: 'invalid-params', message })
-    expect(() => OverrideSet.read(value, 'parameter')).toThrow(refused)
-    // eth_call looks at what members mean after it has looked at who asks.
-    const sent = SentOverrideSet.read(value, 'parameter')
-    expect(() => requireSupported(sent, 'parameter')).toThrow(refused)
-  })
 })

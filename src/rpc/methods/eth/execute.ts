@@ -4,13 +4,13 @@ import { fromBigIntFixed } from '../../../encoding/bytes.ts'
 import { toHex, toQuantity } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
 import { andThen } from '../../../maybe-promise.ts'
-import { requireCallable } from '../../block-lookup.ts'
-import { timeLeft } from '../../deadlines.ts'
-import { type Context, method, requireStateOverride } from '../../method.ts'
+import { type Context, method } from '../../method.ts'
 import { optional } from '../../parameter.ts'
+import { placedSimulation } from '../../simulation-options.ts'
+import { BlockOverrides } from '../../wire/block-overrides.ts'
 import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
-import { requireSupported, SentOverrideSet } from '../../wire/overrides.ts'
+import { StateOverrideSet } from '../../wire/overrides.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalars.ts'
 import { COW, COW1, NOBODY } from '../example-accounts.ts'
 
@@ -33,11 +33,13 @@ export const eth_call = method({
   name: 'eth_call',
   hosted: true,
   heavy: true,
-  summary: 'Runs a message on the state of a block and returns its output, without changing the state.',
+  summary:
+    'Runs a message on the state of a block and returns its output, without changing the state; state and block overrides hold for this call alone.',
   params: {
     transaction: CallObject,
     block: optional(CallBlock, 'latest'),
-    stateOverrides: optional(SentOverrideSet, {}),
+    stateOverrides: optional(StateOverrideSet, null),
+    blockOverrides: optional(BlockOverrides, null),
   },
   result: () => DataText,
   errors: ['block-not-found', 'reverted'],
@@ -47,15 +49,15 @@ export const eth_call = method({
       params: [{ to: NOBODY }, 'latest', { [NOBODY]: { code: '0x600160005260206000f3' } }],
       result: `0x${'1'.padStart(64, '0')}`,
     },
+    {
+      params: [{ to: NOBODY }, 'latest', { [NOBODY]: { code: '0x4360005260206000f3' } }, { number: '0x64' }],
+      result: `0x${'64'.padStart(64, '0')}`,
+    },
   ],
-  run({ transaction, block, stateOverrides }, context) {
-    const { engine } = context
-    if (stateOverrides.size > 0) requireStateOverride(context)
+  run({ transaction, ...sent }, context) {
+    const { reference, options } = placedSimulation(sent, context)
     requireReceiver(transaction, context)
-    requireCallable(block, engine.queries)
-    const overrides = stateOverrides.size > 0 ? requireSupported(stateOverrides, 'stateOverrides') : undefined
-    const output = engine.queries.call(transaction, block.reference, overrides, timeLeft(context))
-    return andThen(output, toHex)
+    return andThen(context.engine.queries.call(transaction, reference, options), toHex)
   },
 })
 
@@ -64,17 +66,21 @@ export const eth_estimateGas = method({
   hosted: true,
   heavy: true,
   summary: 'Gas that a transaction needs to succeed.',
-  params: { transaction: CallObject, block: optional(EstimateBlock, 'latest') },
+  params: {
+    transaction: CallObject,
+    block: optional(EstimateBlock, 'latest'),
+    stateOverrides: optional(StateOverrideSet, null),
+    blockOverrides: optional(BlockOverrides, null),
+  },
   result: () => QuantityText,
   errors: ['block-not-found', 'reverted', 'insufficient-funds'],
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }], result: '0x5208' }],
-  async run({ transaction, block }, context) {
-    const { engine, options } = context
+  async run({ transaction, ...sent }, context) {
+    const { reference, options } = placedSimulation(sent, context)
     requireReceiver(transaction, context)
-    requireCallable(block, engine.queries)
-    const { estimateGas } = engine.queries
-    const fundsRule = FUNDS_RULES[options.dialect]
-    return toQuantity(await estimateGas(transaction, block.reference, fundsRule, timeLeft(context)))
+    const { estimateGas } = context.engine.queries
+    const fundsRule = FUNDS_RULES[context.options.dialect]
+    return toQuantity(await estimateGas(transaction, reference, fundsRule, options))
   },
 })
 
@@ -83,7 +89,12 @@ export const eth_createAccessList = method({
   heavy: true,
   summary:
     'Accounts and slots that a message touches, and the gas that it uses; `error` is the reason when it fails.',
-  params: { transaction: CallObject, block: optional(CallBlock, 'latest') },
+  params: {
+    transaction: CallObject,
+    block: optional(CallBlock, 'latest'),
+    stateOverrides: optional(StateOverrideSet, null),
+    blockOverrides: optional(BlockOverrides, null),
+  },
   result: () =>
     z.strictObject({
       accessList: z.array(z.strictObject({ address: AddressText, storageKeys: z.array(HashText) })),
@@ -94,14 +105,9 @@ export const eth_createAccessList = method({
   examples: [
     { params: [{ from: COW, to: COW1, value: '0x1' }], result: { accessList: [], gasUsed: '0x5208' } },
   ],
-  async run({ transaction, block }, context) {
-    const { engine } = context
-    requireCallable(block, engine.queries)
-    const { entries, simulation } = await engine.queries.accessList(
-      transaction,
-      block.reference,
-      timeLeft(context),
-    )
+  async run({ transaction, ...sent }, context) {
+    const { reference, options } = placedSimulation(sent, context)
+    const { entries, simulation } = await context.engine.queries.accessList(transaction, reference, options)
     const { failure, gasUsed, refund } = simulation
     const back = refund < gasUsed / 2n ? refund : gasUsed / 2n
     return {

@@ -56,7 +56,8 @@ export const eth_fillTransaction = method({
       nonce: request.nonce ?? queries.pendingNonce(from),
       gasPrice,
       gasLimit:
-        request.gas ?? (await queries.estimateGas(priced, { tag: 'pending' }, 'cost', timeLeft(context))),
+        request.gas ??
+        (await queries.estimateGas(priced, { tag: 'pending' }, 'cost', { timeoutMs: timeLeft(context) })),
       to,
       value,
       data,

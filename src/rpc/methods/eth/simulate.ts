@@ -1,6 +1,5 @@
 /** Methods that run several messages in a row without sending them. */
 import { z } from 'zod'
-import { LATEST_TIMESTAMP } from '../../../chain/config.ts'
 import { concat } from '../../../encoding/bytes.ts'
 import { keccakHex } from '../../../encoding/hash.ts'
 import { fromHex, toHex } from '../../../encoding/hex.ts'
@@ -9,7 +8,7 @@ import { invalidParams, NodeError } from '../../../errors.ts'
 import { requireCallable } from '../../block-lookup.ts'
 import { timeLeft } from '../../deadlines.ts'
 import { integer } from '../../json-forms.ts'
-import { method, requireStateOverride } from '../../method.ts'
+import { method } from '../../method.ts'
 import {
   arrayOf,
   either,
@@ -21,11 +20,17 @@ import {
   scalar,
   type ValueOf,
 } from '../../parameter.ts'
-import { BlockOverridesObject, GasLimit } from '../../wire/block-overrides.ts'
+import { stateOverridesOf } from '../../simulation-options.ts'
+import {
+  BLOCK_OVERRIDE_MEMBERS,
+  BlockOverridesObject,
+  blockOverridesOf,
+  namedTwice,
+} from '../../wire/block-overrides.ts'
 import { CallBlock, StateBlock } from '../../wire/block-reference.ts'
 import { PricedCallObject } from '../../wire/call.ts'
-import { OverrideSet } from '../../wire/overrides.ts'
-import { Address, AddressText, Data, DataText, HashText, Quantity, wholeNumber } from '../../wire/scalars.ts'
+import { StateOverrideSet } from '../../wire/overrides.ts'
+import { AddressText, Data, DataText, HashText, wholeNumber } from '../../wire/scalars.ts'
 import { SimulatedBlockObject, SimulationObject, toRpcSimulatedBlock } from '../../wire/simulation.ts'
 import { COW, COW1, NOBODY } from '../example-accounts.ts'
 import { readSigned } from './submit.ts'
@@ -99,16 +104,17 @@ export const eth_simulateV1 = method({
       returnFullTransactions = false,
     } = payload
     if (blockStateCalls.length === 0) throw invalidParams('payload.blockStateCalls: empty input')
-    if (blockStateCalls.some(({ stateOverrides }) => (stateOverrides?.size ?? 0) > 0))
-      requireStateOverride(context)
+    const blocks = blockStateCalls.map(({ blockOverrides = {}, stateOverrides, calls = [] }, index) => ({
+      overrides: blockOverrides,
+      stateOverrides:
+        stateOverrides &&
+        stateOverridesOf(stateOverrides, context, `payload.blockStateCalls[${index}].stateOverrides`),
+      calls,
+    }))
     requireCallable(block, engine.queries)
     const simulated = await engine.queries.simulateBlocks({
       base: block.reference,
-      blocks: blockStateCalls.map(({ blockOverrides = {}, stateOverrides, calls = [] }) => ({
-        overrides: blockOverrides,
-        ...(stateOverrides && { stateOverrides }),
-        calls,
-      })),
+      blocks,
       validation,
       traceTransfers,
       timeoutMs: timeLeft(context),
@@ -156,7 +162,7 @@ export const eth_callMany = method({
   params: {
     bundles: Bundles,
     context: optional(StateContext, null),
-    stateOverrides: optional(orNull(OverrideSet, undefined), null),
+    stateOverrides: optional(StateOverrideSet, null),
   },
   result: () =>
     z.array(z.array(z.union([z.strictObject({ value: DataText }), z.strictObject({ error: z.string() })]))),
@@ -174,14 +180,14 @@ export const eth_callMany = method({
   async run({ bundles, context: place, stateOverrides }, context) {
     const { engine } = context
     if (bundles.length === 0) throw invalidParams('bundles: the list is empty')
-    if (stateOverrides !== undefined && stateOverrides.size > 0) requireStateOverride(context)
+    const overrides = stateOverridesOf(stateOverrides, context, 'stateOverrides')
     const { blockNumber, transactionIndex } = place
     if (blockNumber !== undefined) requireCallable(blockNumber, engine.queries)
     const results = await engine.queries.callMany(
       {
         reference: blockNumber?.reference ?? { tag: 'latest' },
-        ...(transactionIndex !== undefined && { transactionCount: transactionIndex }),
-        ...(stateOverrides !== undefined && { overrides: stateOverrides }),
+        transactionCount: transactionIndex,
+        stateOverrides: overrides,
         timeoutMs: timeLeft(context),
       },
       bundles.map(({ transactions, blockOverride = {} }) => ({
@@ -199,16 +205,12 @@ const Decimal = z.string().regex(/^[0-9]+$/)
 const BundleObject = object(
   {
     txs: arrayOf(Data),
-    blockNumber: wholeNumber('block number', Number.MAX_SAFE_INTEGER),
     stateBlockNumber: CallBlock,
-    coinbase: Address,
-    timestamp: wholeNumber('seconds since 1970', LATEST_TIMESTAMP),
     timeout: wholeNumber('milliseconds', Number.MAX_SAFE_INTEGER),
-    gasLimit: GasLimit,
-    difficulty: Quantity,
-    baseFee: Quantity,
+    stateOverrides: StateOverrideSet,
+    ...BLOCK_OVERRIDE_MEMBERS,
   },
-  { required: ['txs', 'blockNumber'], nullIsAbsent: true },
+  { required: ['txs', 'blockNumber'], nullIsAbsent: true, check: namedTwice },
 )
 
 export const eth_callBundle = method({
@@ -280,23 +282,23 @@ export const eth_callBundle = method({
   ],
   async run({ bundle }, context) {
     const { queries, config } = context.engine
-    const { txs, blockNumber, stateBlockNumber, coinbase, timestamp, gasLimit, difficulty, baseFee } = bundle
+    const { txs, stateBlockNumber, stateOverrides: overrides, timeout = 0, ...block } = bundle
     if (txs.length === 0) throw invalidParams('bundle.txs: the list is empty')
+    const stateOverrides = overrides && stateOverridesOf(overrides, context, 'bundle.stateOverrides')
     if (stateBlockNumber !== undefined) requireCallable(stateBlockNumber, queries)
     const reference = stateBlockNumber?.reference ?? { tag: 'latest' as const }
     const base = (await queries.block(reference))?.executed.block.header
     if (base === undefined) throw new NodeError('block-not-found', 'Block not found')
     const left = timeLeft(context)
-    const { timeout = 0 } = bundle
     const done = await queries.callBundle(
-      { reference, timeoutMs: timeout === 0 || (left !== 0 && left < timeout) ? left : timeout },
       {
-        number: blockNumber,
-        timestamp: timestamp ?? base.timestamp + config.difficulty.goalSeconds,
-        ...(coinbase !== undefined && { coinbase }),
-        ...(gasLimit !== undefined && { gasLimit }),
-        ...(difficulty !== undefined && { difficulty }),
-        ...(baseFee !== undefined && { minimumGasPrice: baseFee }),
+        reference,
+        stateOverrides,
+        blockOverrides: {
+          timestamp: base.timestamp + config.difficulty.goalSeconds,
+          ...blockOverridesOf(block),
+        },
+        timeoutMs: timeout === 0 || (left !== 0 && left < timeout) ? left : timeout,
       },
       txs.map((bytes) => readSigned(bytes, config)),
     )

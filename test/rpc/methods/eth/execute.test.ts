@@ -11,7 +11,9 @@ async function asked(method: string, params: unknown[]) {
   const { engine, calls } = fakeEngine()
   const outcome = await ask(dispatcherOf(engine), method, params)
   // The time that is left comes last; it is another thing each time.
-  return { outcome, args: calls[0]?.args.slice(0, -1), timeLeft: calls[0]?.args.at(-1) }
+  const given = calls[0]?.args
+  const { timeoutMs: timeLeft, ...overrides } = (given?.at(-1) ?? {}) as { readonly timeoutMs?: number }
+  return { outcome, args: given?.slice(0, -1), timeLeft, overrides }
 }
 const refusal = (code: number, message: string) => ({ error: { code, message } })
 
@@ -27,7 +29,7 @@ describe('the call object', () => {
     const given = { from: A, to: B, gas: '0x5208', gasPrice: '7', value: 9, data: '0x01' }
     const { args } = await asked('eth_call', [given, 'latest'])
     const expected = { from: A, to: B, gas: 21_000n, gasPrice: 7n, value: 9n, data: Uint8Array.of(1) }
-    expect(args).toEqual([expected, { tag: 'latest' }, undefined])
+    expect(args).toEqual([expected, { tag: 'latest' }])
   })
 
   it('prefers input to data and gas to gasLimit, and takes null for absent', async () => {
@@ -87,8 +89,15 @@ describe('eth_call', () => {
   })
 
   it('passes overrides on', async () => {
-    const { args } = await asked('eth_call', [{ to: N }, 'latest', { [N]: { code: '0x60' } }])
-    expect(args?.[2]).toEqual(new Map([[N, { code: fromHex('0x60') }]]))
+    const sent = { [N]: { code: '0x60' } }
+    const stateOverrides = new Map([[N, { code: fromHex('0x60') }]])
+    expect((await asked('eth_call', [{ to: N }, 'latest', sent])).overrides).toEqual({ stateOverrides })
+    const both = await asked('eth_call', [{ to: N }, 'latest', sent, { number: '0x5', time: 7 }])
+    expect(both.overrides).toEqual({ stateOverrides, blockOverrides: { number: 5, timestamp: 7 } })
+    for (const none of [{}, null]) {
+      const { overrides } = await asked('eth_call', [{ to: N }, 'latest', none, { number: '0x5' }])
+      expect(overrides).toEqual({ blockOverrides: { number: 5 } })
+    }
   })
 
   it('refuses overrides when they are switched off, but not an empty set', async () => {
@@ -128,12 +137,12 @@ describe('eth_estimateGas', () => {
     expect(args).toEqual([{ from: A, to: B, value: 1n }, { tag: 'latest' }, 'cost'])
   })
 
-  it('refuses foreign tags, missing blocks and overrides', async () => {
+  it('refuses foreign tags, missing blocks and a fifth parameter', async () => {
     const outcome = async (...rest: unknown[]) =>
       (await asked('eth_estimateGas', [{ to: B }, ...rest])).outcome
     expect((await outcome('safe')).error?.message).toMatch(/^Unsupported block specifier 'safe'\./)
     expect(await outcome('0xffffff')).toEqual(refusal(-32602, 'Invalid block number 16777215'))
-    expect(await outcome('latest', {})).toEqual(refusal(-32602, 'method parameters invalid'))
+    expect(await outcome('latest', {}, {}, {})).toEqual(refusal(-32602, 'method parameters invalid'))
   })
 
   it('refuses when the sender cannot pay', async () => {

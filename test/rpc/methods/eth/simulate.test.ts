@@ -326,7 +326,7 @@ describe('eth_simulateV1', () => {
     [-38021, { blockOverrides: { time: 2_000_000_000 } }, {}],
     [-38025, { calls: [{ from: C0, input: `0x${'00'.repeat(49_153)}` }] }, {}],
     [-38026, { blockOverrides: { number: 258 } }, {}],
-    [-32602, { blockOverrides: { prevRandao: word(1) } }, {}],
+    [-32602, { blockOverrides: { blobBaseFee: word(1) } }, {}],
     [-32602, { stateOverrides: { '0x0000000000000000000000000000000000000001': { code: '0x' } } }, {}],
   ])('answers %i to %j %j', async (code, block, more) => {
     await expect(simulate({ blockStateCalls: [block], ...more })).rejects.toMatchObject({ code })

@@ -1,0 +1,126 @@
+/** Where a simulation runs, and on what: the block and the overrides that a caller sent, checked. */
+import type { Transaction } from '../chain/transaction.ts'
+import type { Hex } from '../encoding/hex.ts'
+import type { BlockReference, SimulationOptions } from '../engine/model.ts'
+import { invalidParams } from '../errors.ts'
+import type {
+  AccountOverride,
+  BlockOverrideValues,
+  ReplayChanges,
+  StateOverrides,
+} from '../execution/request.ts'
+import { requireCallable } from './block-lookup.ts'
+import { timeLeft } from './deadlines.ts'
+import type { Dialect } from './dialects.ts'
+import { type Context, requireStateOverride } from './method.ts'
+import { named, optional, orNull } from './parameter.ts'
+import { BlockOverrides } from './wire/block-overrides.ts'
+import type { BlockArgument } from './wire/block-reference.ts'
+import { type SentOverrides, StateOverrideSet } from './wire/overrides.ts'
+import { Data } from './wire/scalars.ts'
+
+/** A simulation as it was sent. */
+export interface SentSimulation {
+  readonly block: BlockArgument
+  readonly stateOverrides: SentOverrides
+  readonly blockOverrides: BlockOverrideValues | undefined
+}
+
+/** Its block, and the options of the query. */
+export interface PlacedSimulation {
+  readonly reference: BlockReference
+  readonly options: SimulationOptions
+}
+
+/**
+ * Checks a simulation in the reference node's order: the right to override, the block, what the overrides mean. `path` is
+ * that of the state overrides. Throws `invalid-params`, `block-not-found`.
+ */
+export function placedSimulation(
+  { block, stateOverrides, blockOverrides }: SentSimulation,
+  context: Context,
+  path = 'stateOverrides',
+): PlacedSimulation {
+  if (stateOverrides.size > 0) requireStateOverride(context)
+  requireCallable(block, context.engine.queries)
+  return {
+    reference: block.reference,
+    options: {
+      stateOverrides: stateOverridesOf(stateOverrides, context, path),
+      blockOverrides,
+      timeoutMs: timeLeft(context),
+    },
+  }
+}
+
+/**
+ * The state overrides of a caller who may use them; `undefined` for an empty set. Throws `invalid-params` for a caller who
+ * may not, and for members that do not go together.
+ */
+export function stateOverridesOf(
+  sent: SentOverrides,
+  context: Context,
+  path: string,
+): StateOverrides | undefined {
+  if (sent.size === 0) return undefined
+  requireStateOverride(context)
+  const { dialect } = context.options
+  const overrides = new Map<Hex, AccountOverride>()
+  for (const [account, { movePrecompileToAddress, ...override }] of sent) {
+    if (override.state !== undefined && override.stateDiff !== undefined) {
+      throw invalidParams(bothStates(account, dialect, `${path}.${account}`))
+    }
+    overrides.set(account, {
+      ...override,
+      ...(movePrecompileToAddress !== undefined && { movePrecompileTo: movePrecompileToAddress }),
+      // The reference node refuses it; geth, whose rule Hardhat and Anvil follow, does not.
+      ...(dialect !== 'rsk' && { replacesPrecompile: true }),
+    })
+  }
+  return overrides
+}
+
+/** Why `state` and `stateDiff` of an account do not go together, in the words of each tool. */
+function bothStates(account: Hex, dialect: Dialect, path: string): string {
+  if (dialect === 'anvil') {
+    return `State override error: state and state_diff can't be used together for account ${account}`
+  }
+  if (dialect === 'hardhat') {
+    return "The properties 'state' and 'stateDiff' cannot be used simultaneously when configuring the state override set passed to the eth_call method."
+  }
+  return `${path}.state and ${path}.stateDiff cannot be set at the same time`
+}
+
+/** The parameters that change a mined transaction which is run again, behind those of a method. */
+export const REPLAY_CHANGES = {
+  stateOverrides: optional(StateOverrideSet, null),
+  blockOverrides: optional(BlockOverrides, null),
+  input: optional(orNull(named(Data, 'hex text'), undefined), null),
+} as const
+
+/** What a caller sent to change a mined transaction that is run again. */
+export interface SentChanges {
+  readonly stateOverrides?: SentOverrides
+  readonly blockOverrides?: BlockOverrideValues | undefined
+  readonly input?: Uint8Array | undefined
+}
+
+/**
+ * The changes; `undefined` where there are none, so that cached traces serve. They are checked for an unknown transaction
+ * too. `path` is that of the members, with its dot. Throws `invalid-params`.
+ */
+export function replayChanges(
+  { stateOverrides, blockOverrides, input }: SentChanges,
+  transaction: Pick<Transaction, 'isRemasc'> | undefined,
+  context: Context,
+  path = '',
+): ReplayChanges | undefined {
+  const overrides = stateOverrides && stateOverridesOf(stateOverrides, context, `${path}stateOverrides`)
+  if (overrides === undefined && blockOverrides === undefined && input === undefined) return undefined
+  // It has no input, and reads the ancestors of its block by their distance.
+  for (const [name, value] of Object.entries({ input, blockOverrides })) {
+    if (transaction?.isRemasc === true && value !== undefined)
+      throw invalidParams(`${path}${name}: the REMASC transaction takes none`)
+  }
+  return { stateOverrides: overrides, blockOverrides, input }
+}
