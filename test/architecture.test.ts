@@ -84,7 +84,7 @@ describe('layers', () => {
     return LAYERS.includes(there) && LAYERS.indexOf(there) <= LAYERS.indexOf(layer)
   }
 
-  it('no file imports from the right', () => {
+  it('files import only from their own layer and the layers to its left', () => {
     const wrong = files
       .filter((file) => layerOf(file) !== PUBLIC)
       .flatMap((file) =>
@@ -96,7 +96,7 @@ describe('layers', () => {
     expect(wrong).toEqual([])
   })
 
-  it('libraries are imported in their place only', () => {
+  it('libraries are imported only where the table allows them', () => {
     const wrong = files.flatMap((file) =>
       importsOf(file)
         .filter((path) => !path.startsWith('.') && !path.startsWith('node:'))
@@ -127,7 +127,7 @@ describe('layers', () => {
     expect(EXPLORER_SHARES.flatMap(importsOf)).toEqual([])
   })
 
-  it('only the client of the explorer reaches the network, and nothing makes markup of text', () => {
+  it('only the client of the explorer uses the network, and no code turns text into markup', () => {
     for (const file of explorer) {
       const text = readFileSync(join(SRC, file), 'utf8')
       if (file !== 'ui/client.ts') expect(text, file).not.toMatch(/\bfetch\(|\bWebSocket\(|XMLHttpRequest/)
@@ -137,7 +137,7 @@ describe('layers', () => {
     }
   })
 
-  it('the rpc layer sees of the EVM tracers and plain data only', () => {
+  it('the rpc layer imports only tracers and plain data of the EVM', () => {
     const allowed = /^evm\/(tracing\/(?!frame-|step-recorder|traced-)|failure-message\.ts)/
     for (const file of files.filter((file) => layerOf(file) === 'rpc')) {
       for (const target of targetsOf(file).filter((target) => layerOf(target) === 'evm')) {
@@ -146,7 +146,7 @@ describe('layers', () => {
     }
   })
 
-  it('Java class names stand in the wire formats only', () => {
+  it('Java class names appear only in the wire formats', () => {
     const naming = files.filter((file) => /org\.ethereum|co\.rsk/.test(readFileSync(join(SRC, file), 'utf8')))
     expect(naming.filter((file) => !file.startsWith('rpc/wire/'))).toEqual([])
   })
@@ -183,7 +183,7 @@ describe('functions', () => {
     expect(long).toEqual(LONG_FUNCTIONS)
   })
 
-  it('have mostly at most 40', () => {
+  it('mostly have at most 40', () => {
     expect(lengths.filter(({ lines }) => lines > 40).length / lengths.length).toBeLessThan(0.01)
   })
 })

@@ -102,7 +102,7 @@ function found(): string[] {
     .sort()
 }
 
-it('modules keep for the whole process what is listed, and nothing else', () => {
+it('modules keep only the listed state for the whole process', () => {
   expect(found()).toEqual(Object.keys(KEPT).sort())
 })
 

@@ -90,7 +90,7 @@ async function teachAndClose(): Promise<Readonly<Record<string, readonly WeakRef
   return learned
 }
 
-it('nothing of a closed node stays while another one is open', async () => {
+it('a closed node leaves nothing behind while another one is open', async () => {
   const other = await openNode()
   await teachAndClose()
   const before = await arrayBytes()
@@ -104,7 +104,7 @@ it('nothing of a closed node stays while another one is open', async () => {
   expect(await request(other, 'eth_blockNumber')).toBe('0x0')
 })
 
-it('what one node learns is in no answer of the other', async () => {
+it('what one node learns does not appear in answers of the other', async () => {
   const one = await openNode()
   const other = await openNode()
   let hot = ''
@@ -153,7 +153,7 @@ it('what one node learns is in no answer of the other', async () => {
   }
 })
 
-it('without a cache on disk, two forks of one block each ask the upstream, and what one changes is its own', async () => {
+it('without a cache on disk, two forks of one block each ask the upstream, and do not see the changes of the other', async () => {
   const upstream = await servedNode()
   onTestFinished(() => upstream.close())
   const proxy = await faultProxy(upstream.url)

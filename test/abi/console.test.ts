@@ -67,7 +67,7 @@ describe('console.log', () => {
     expect(printed(types.join(','), text, ...values)).toBe(line)
   })
 
-  it('shows in hex what has another form', () => {
+  it('shows payloads of another form in hex', () => {
     expect(consoleText(fromHex('0x12345678'), codec)).toBe('0x12345678')
     expect(consoleText(new Uint8Array(0), codec)).toBe('0x')
     const cut = fromHex(new Interface(['function log(string)']).encodeFunctionData('log', ['a'])).subarray(

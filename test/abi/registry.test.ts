@@ -57,7 +57,7 @@ describe('names by selector', () => {
     expect(none && registry.returned(none, new Uint8Array(0))).toBeUndefined()
   })
 
-  it('decodes events; an indexed text is its hash', async () => {
+  it('decodes events, with the hash of an indexed text', async () => {
     const registry = await registryOf()
     const { topics, data } = coder.encodeEventLog('Paid', [WHO, 'rent', 5n])
     const log = { address: HERE, topics: topics as Hex[], data: fromHex(data) }
@@ -85,7 +85,7 @@ describe('names by selector', () => {
     expect(registry.error(encoded('none', []))).toBeUndefined()
   })
 
-  it('takes the next of two that share a selector when the bytes do not fit the first', async () => {
+  it('takes the second of two functions with one selector when the bytes do not fit the first', async () => {
     const registry = await registryOf(['event Moved(address indexed from, address indexed to, uint256 id)'])
     const fungible = ['event Moved(address indexed from, address indexed to, uint256 indexed id)']
     await registry.add(readArtifact(fungible, codec))
@@ -102,7 +102,7 @@ describe('names by selector', () => {
 })
 
 describe('names by address', () => {
-  it('come before those of other contracts', async () => {
+  it('take precedence over those of other contracts', async () => {
     const registry = await registryOf(['function act(uint256 amount)'])
     await registry.register(readArtifact(['function act(uint256 tokenId)'], codec, 'Cards'), HERE)
     await registry.register(readArtifact(['function act(uint256 other)'], codec))
@@ -152,7 +152,7 @@ describe('a registration', () => {
     expect(known(registry, 'A', 'B', 'C', 'D')).toEqual(['C', 'D'])
   })
 
-  it('is removed from its address, unless that has a later registration', async () => {
+  it('is removed from its address, unless the address has a later registration', async () => {
     const registry = createAbiRegistry({ most: 2 })
     await registry.register(errorOf('A'), HERE)
     await registry.register(errorOf('B'), WHO)
@@ -207,7 +207,7 @@ describe('names by code', () => {
     expect(registry.creation(concat(fromHex(bytecode), args))?.values).toHaveLength(inputs.length)
   })
 
-  it('recognises a contract of which only the creation code is known', async () => {
+  it('recognises a contract when only its creation code is known', async () => {
     const registry = createAbiRegistry()
     const bytecode: Hex = `0x60016002${code('').slice(2)}`
     await registry.add(readArtifact({ contractName: 'Vault', abi: [], bytecode }, codec))
@@ -241,7 +241,7 @@ describe('a malformed ABI', () => {
     expect(() => readArtifact({ abi }, codec)).toThrow(words)
   })
 
-  it('with only an unknown type is accepted: such calls stay bytes', async () => {
+  it('whose only fault is an unknown type is accepted, and calls with that type stay bytes', async () => {
     const registry = createAbiRegistry()
     const odd = { type: 'function', name: 'odd', inputs: [{ name: 'map', type: 'mapping' }] }
     await registry.add(readArtifact([odd], codec))

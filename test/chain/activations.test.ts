@@ -16,16 +16,16 @@ const NETWORKS = ['regtest', 'testnet', 'mainnet'] as const
 const RULES = Object.keys(CONSENSUS_RULES) as RuleName[]
 
 describe('activation heights', () => {
-  it.each(NETWORKS)("of %s are the reference node's", (network) => {
+  it.each(NETWORKS)('of %s equal those of the reference node', (network) => {
     const own = Object.fromEntries(RULES.map((rule) => [rule, activationHeight(network, rule) ?? -1]))
     expect(own).toEqual(heights[network])
   })
 
-  it('of devnet are those of regtest', () => {
+  it('of devnet equal those of regtest', () => {
     for (const rule of RULES) expect(activationHeight('devnet', rule)).toBe(activationHeight('regtest', rule))
   })
 
-  it('begin with the block of the height', () => {
+  it('apply from the block of that height on', () => {
     expect(isActive('mainnet', 'rskip125', 1_590_999)).toBe(false)
     expect(isActive('mainnet', 'rskip125', 1_591_000)).toBe(true)
     expect(isActive('regtest', 'areBridgeTxsPaid', 50_000_000)).toBe(false)
@@ -38,7 +38,7 @@ describe('accounts of precompiled contracts', () => {
   const marked = { ...EMPTY_ACCOUNT, isContract: true }
   const rich = { ...EMPTY_ACCOUNT, balance: 5n, nonce: 2n }
 
-  it('keep what the first contracts have at RSKIP-126, and are made where they are absent', () => {
+  it('are created at RSKIP-126 where absent, and existing ones stay unchanged', () => {
     const state = new Overlay(NOTHING)
     state.putAccount(AT.identity, rich)
     activatePrecompiles(state, 'mainnet', 1_591_000)
@@ -55,7 +55,7 @@ describe('accounts of precompiled contracts', () => {
     [3_614_800, [AT.blake2f]],
     [6_223_700, [AT.environment]],
     [8_052_200, [AT.secp256k1Add, AT.secp256k1Mul]],
-  ])('are made anew by their own rule: mainnet %d', (height, addresses) => {
+  ])('are created again by their own rule: mainnet %d', (height, addresses) => {
     const state = new Overlay(NOTHING)
     for (const address of addresses) state.putAccount(address, rich)
     activatePrecompiles(state, 'mainnet', height)

@@ -71,7 +71,7 @@ describe('the roots of a block', () => {
     expect(transactionsRoot([remascTransaction(header.number)])).toBe(header.transactionsRoot)
   })
 
-  it('are those of the bytes of the transactions', () => {
+  it('are computed from the bytes of the transactions', () => {
     for (const count of [1, 2, 3, 40]) {
       const list = transfers(count)
       expect(transactionsRoot(list)).toBe(binaryTrieRoot(list.map(({ raw }) => raw)))
@@ -90,7 +90,7 @@ describe('the roots of a block', () => {
 })
 
 describe('a whole block', () => {
-  it('is the list of header, transactions and uncles, and comes back', () => {
+  it('encodes as a list of header, transactions and uncles, and decodes to the same block', () => {
     fc.assert(
       fc.property(
         localHeaders,

@@ -21,7 +21,7 @@ describe('blooms', () => {
     expect(set.sort((a, b) => a - b)).toEqual([431, 1319, 1323])
   })
 
-  it('of real headers hold the contract that pays fees out, and its topic', () => {
+  it('of real headers contain the address and topic of the contract that pays out fees', () => {
     const topic = new Uint8Array(32)
     topic.set(new TextEncoder().encode('mining_fee_topic'), 16)
     for (const name of ['testnet-436', 'testnet-64746']) {
@@ -35,7 +35,7 @@ describe('blooms', () => {
     }
   })
 
-  it('might contain every address and topic of their logs', () => {
+  it('match every address and topic of their logs', () => {
     fc.assert(
       fc.property(someLogs, (list) => {
         const bloom = logsBloom(list)

@@ -46,7 +46,7 @@ describe('free calls of the bridge', () => {
     expect(isFreeBridgeTransaction(addressOfSeed('cow'), bridge)).toBe(false)
   })
 
-  it('have no intrinsic gas, unless the sender is not known', () => {
+  it('have no intrinsic gas when the sender is known', () => {
     const data = Uint8Array.of(1, 0)
     for (const from of [...federators, ...voters]) {
       expect(intrinsicGas({ from, to: bridge, data })).toBe(0n)

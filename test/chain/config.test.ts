@@ -45,18 +45,18 @@ describe('rules', () => {
     expect(CHAINS[chain].rulesAt(from)[rule]).toBe(true)
   })
 
-  it('has RSKIP-92 from genesis and RSKIP-97 never, except on mainnet', () => {
+  it('activate RSKIP-92 at genesis and RSKIP-97 never, except on mainnet', () => {
     for (const chain of ['regtest', 'devnet', 'testnet'] as const) {
       expect(CHAINS[chain].rulesAt(0).rskip92).toBe(true)
       expect(CHAINS[chain].rulesAt(50_000_000).rskip97).toBe(false)
     }
   })
 
-  it('are one record per stretch of heights', () => {
+  it('are one record for each range of heights', () => {
     expect(CHAINS.regtest.rulesAt(500)).toBe(CHAINS.regtest.rulesAt(501))
   })
 
-  it('widens the window between the clocks on testnet only', () => {
+  it('widen the window between the clocks on testnet only', () => {
     expect(CHAINS.testnet.parentChainTimeWindowAt(2_060_499)).toBeUndefined()
     expect(CHAINS.testnet.parentChainTimeWindowAt(3_102_999)).toBe(300)
     expect(CHAINS.testnet.parentChainTimeWindowAt(3_103_000)).toBe(7200)
@@ -65,7 +65,7 @@ describe('rules', () => {
   })
 })
 
-it('names the networks by their ids', () => {
+it('map the chain ids to the names of the networks', () => {
   const ids = Object.values(CHAINS).map(({ name, chainId }) => [name, chainId])
   expect(Object.fromEntries(ids)).toEqual({ mainnet: 30, testnet: 31, devnet: 32, regtest: 33 })
 })
@@ -84,7 +84,7 @@ describe('sublist limits', () => {
     },
   )
 
-  it('never let one transaction have more than 2^60', () => {
+  it('never allow one transaction more than 2^60 gas', () => {
     const config = withBlockGasLimit(CHAINS.regtest, 1n << 62n)
     expect(maxTransactionGas(config, headerWith({ gasLimit: 1n << 62n }))).toBe(1n << 60n)
   })

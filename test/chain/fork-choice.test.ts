@@ -27,7 +27,7 @@ describe('prefers', () => {
     expect(prefers(candidate, best)).toBe(expected)
   })
 
-  it('never prefers each of two tips to the other', () => {
+  it('never prefers each of two tips over the other', () => {
     const any = fc
       .tuple(
         fc.bigInt({ min: 0n, max: 2n }),

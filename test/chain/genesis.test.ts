@@ -31,7 +31,7 @@ function rootOf(genesis: Genesis): Hex {
 }
 
 describe('the header of block 0', () => {
-  it.each(golden)('is that of $chain', ({ chain, hash, preimage }) => {
+  it.each(golden)('equals the one of $chain', ({ chain, hash, preimage }) => {
     const config = CHAINS[chain as ChainName]
     const genesis = genesisOf(chain as ChainName)
     expect(genesis.hasHistoricalRoot).toBe(chain === 'mainnet')
@@ -40,7 +40,7 @@ describe('the header of block 0', () => {
     expect(headerHash(header, config)).toBe(hash)
   })
 
-  it.each(Object.values(CHAINS))('survives being written and read again: $name', (config) => {
+  it.each(Object.values(CHAINS))('is the same after it is encoded and decoded: $name', (config) => {
     const header = genesisOf(config.name).header(ROOT)
     const bytes = encodeHeader(header, 'full', config.rulesAt(0))
     const again = decodeHeader(bytes, config)
@@ -76,7 +76,7 @@ describe('the accounts of genesis', () => {
     expect(accounts.size).toBe(10 + Object.keys(PRECOMPILE_ADDRESS).length)
   })
 
-  it('on testnet are the bridge and the precompiled contracts of its first rules', () => {
+  it('on testnet are the bridge and the precompiled contracts that are active at genesis', () => {
     const { accounts } = genesisOf('testnet')
     expect(accounts.has(PRECOMPILE_ADDRESS.hdWalletUtils)).toBe(true)
     expect(accounts.has(PRECOMPILE_ADDRESS.blake2f)).toBe(false)
@@ -97,13 +97,13 @@ describe('the accounts of genesis', () => {
     expect(accounts.get(LOCAL[0] as Hex)?.balance).toBe(LOCAL_BALANCE)
   })
 
-  it('stay as they are when the funded ones are among them', () => {
+  it('stay unchanged when they include the funded ones', () => {
     const genesis = parseGenesis(fileOf('regtest'), CHAINS.regtest, { addresses: LOCAL })
     expect(genesis.accounts).toEqual(genesisOf('regtest').accounts)
     expect(rootOf(genesis)).toBe(rootOf(genesisOf('regtest')))
   })
 
-  it('take in others to fund, and are then no longer the real ones', () => {
+  it('include other funded accounts, and are then marked as changed', () => {
     const stranger: Hex = `0x${'77'.repeat(20)}`
     const genesis = parseGenesis(fileOf('regtest'), CHAINS.regtest, { addresses: [stranger, ...LOCAL] })
     expect(genesis.accounts.get(stranger)).toEqual({ balance: LOCAL_BALANCE, nonce: 0n, isContract: false })
@@ -149,7 +149,7 @@ describe('a file that is wrong', () => {
     expect(parse).toThrow(expect.objectContaining({ kind: 'invalid-options' }))
   })
 
-  it('is no object', () => {
+  it('is refused when it is not an object', () => {
     expect(() => parseGenesis('genesis', CHAINS.regtest)).toThrow('genesis file: ')
   })
 })

@@ -70,7 +70,7 @@ describe('real headers', () => {
     expect(hashForMergedMining(header, CHAINS.testnet)).toBe(vector.hashForMergedMining)
   })
 
-  it('takes fork detection data out of the proof, or as given', () => {
+  it('reads fork detection data from the proof unless they are given', () => {
     const vector = fixture<RealHeader & { baseHashForMergedMining: Hex; forkDetectionData: Hex }>(
       'headers/testnet-64746.json',
     )
@@ -173,7 +173,7 @@ describe('headers of versions 1 and 2', () => {
     expect(decodeHeader(encodeHeader(header, 'full', rules), config)).toEqual(header)
   })
 
-  it('has every encoding of the page', () => {
+  it('has every encoding in the table', () => {
     const { encodings } = made
     const header: Header = {
       ...rest,
@@ -217,7 +217,7 @@ describe('headers of versions 1 and 2', () => {
     expect(decodeHeader(encodeHeader(header, 'full', rules), config)).toEqual(header)
   })
 
-  it('has the extension hash of a block in which nothing happened', () => {
+  it('has the extension hash of an empty block', () => {
     const empty = fixture<{ zeroBloomHash: Hex; extensionHash: Hex; noUnclesHash: Hex }>(
       'headers/empty-extension.json',
     )
@@ -247,7 +247,7 @@ describe('headers of versions 1 and 2', () => {
 })
 
 describe('reading headers', () => {
-  it('gives back what was written, for every version, with and without proof', () => {
+  it('returns the encoded header, for every version, with and without proof', () => {
     fc.assert(
       fc.property(headers, (header) => {
         const config = always({ umm: header.ummRoot !== undefined })
@@ -289,7 +289,7 @@ describe('reading headers', () => {
     expect(encodeHeader(header, 'full', CHAINS.testnet.rulesAt(436))).toEqual(received)
   })
 
-  it('refuses what is no header', () => {
+  it('refuses bytes that are not a header', () => {
     const negative = Uint8Array.of(0x80)
     for (const bytes of [
       altered(0, new Uint8Array(31)),

@@ -47,7 +47,7 @@ describe('bloomMightMatch', () => {
     fc.array(fc.option(fc.array(small.map(topic), { maxLength: 2 })), { maxLength: 4 }),
   )
 
-  it('never misses a block that holds a match', () => {
+  it('never excludes a block with a match', () => {
     fc.assert(
       fc.property(fc.array(someLog, { minLength: 1, maxLength: 4 }), filter, (logs, [addresses, topics]) => {
         if (logs.some((one) => matchesLog(one, addresses, topics))) {

@@ -10,7 +10,7 @@ import { toHex } from '../../src/encoding/hex.ts'
 const key = fc.uint8Array({ minLength: 31, maxLength: 31 }).map((bytes) => concat(Uint8Array.of(0x7f), bytes))
 
 describe('signatures over personal messages', () => {
-  it('are those of ethers, and tell who signed', async () => {
+  it('equal those of ethers, and recover to the signer', async () => {
     await fc.assert(
       fc.asyncProperty(key, fc.uint8Array({ maxLength: 300 }), async (key, message) => {
         const hash = personalMessageHash(message)
@@ -24,7 +24,7 @@ describe('signatures over personal messages', () => {
     )
   })
 
-  it('are nobody’s when they are too short, of an unknown v, or no signature', () => {
+  it('recover no address when they are too short, have an unknown v or are not valid', () => {
     const hash = personalMessageHash(Uint8Array.of(1))
     const signature = signHash(hash, new Uint8Array(32).fill(7))
     const ending = (v: number) => concat(signature.subarray(0, 64), Uint8Array.of(v))

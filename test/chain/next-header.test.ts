@@ -42,7 +42,7 @@ describe('difficulty', () => {
 })
 
 describe('a fixed difficulty', () => {
-  it.each([0, 9, 10, 14, 600, -1])('holds whatever the interval (%d s) and the parent', (interval) => {
+  it.each([0, 9, 10, 14, 600, -1])('does not depend on the interval (%d s) or the parent', (interval) => {
     for (const chain of ['regtest', 'mainnet'] as const) {
       for (const difficulty of [1n, 10n ** 18n]) {
         const parent = headerWith({ number: 0, difficulty, timestamp: 1_000 })
@@ -55,7 +55,7 @@ describe('a fixed difficulty', () => {
 })
 
 describe('gas limit', () => {
-  it('comes down from genesis to the target on regtest, and stays', () => {
+  it('falls from genesis to the target on regtest, and stays there', () => {
     const limits = [10_000_000n]
     for (let height = 1; height <= 300; height++) {
       const parent = headerWith({ number: height - 1, gasLimit: limits[height - 1] as bigint })
@@ -66,17 +66,17 @@ describe('gas limit', () => {
     expect(limits.slice(295)).toEqual(new Array(6).fill(7_500_000n))
   })
 
-  it('comes up to the target, by a 1024th at a time', () => {
+  it('rises to the target by a 1024th in each block', () => {
     expect(nextGasLimit(headerWith({ gasLimit: 5_000_000n }), CHAINS.testnet)).toBe(5_004_882n)
     expect(nextGasLimit(headerWith({ gasLimit: 6_799_000n }), CHAINS.testnet)).toBe(6_800_000n)
   })
 
-  it('stands still where a setting fixes it', () => {
+  it('does not change when a setting fixes it', () => {
     const config = withBlockGasLimit(CHAINS.regtest, 1_000_000n)
     expect(nextGasLimit(headerWith({ gasLimit: 1_000_000n }), config)).toBe(1_000_000n)
   })
 
-  it('is always one that the next block may have', () => {
+  it('is always valid for the next block', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 3_000_000n, max: 1n << 62n }), (gasLimit) => {
         const parent = headerWith({ gasLimit })
@@ -105,7 +105,7 @@ describe('minimum gas price', () => {
     expect(nextMinimumGasPrice(headerWith({ minimumGasPrice: price }), config)).toBe(expected)
   })
 
-  it('ranges over a hundredth, and at least 1, never below zero', () => {
+  it('changes by at most a hundredth or 1, and is never below zero', () => {
     const range = (minimumGasPrice: bigint) => minimumGasPriceRange(headerWith({ minimumGasPrice }))
     expect(range(0n)).toEqual({ lowest: 0n, highest: 1n })
     expect(range(1n)).toEqual({ lowest: 0n, highest: 2n })

@@ -57,7 +57,7 @@ describe('real proofs', () => {
     expect(real.leaf).toContain(toHex(hash).slice(2))
   })
 
-  it('lead to no other key, and hold no other receipt', () => {
+  it('do not verify for another key or another receipt', () => {
     const { key, siblingKey, receiptsRoot: root } = real
     expect(() => provenValue(nodes, fromHex(siblingKey), root)).toThrow(refused(/not the child/))
     expect(() => provenValue(nodes, concat(fromHex(key), Uint8Array.of(0)), root)).toThrow(
@@ -69,7 +69,7 @@ describe('real proofs', () => {
     )
   })
 
-  it('break wherever a byte changes', () => {
+  it('do not verify after any byte is changed', () => {
     for (const [at, node] of nodes.entries()) {
       for (let byte = 0; byte < node.length; byte++) {
         const touched = nodes.with(at, flipped(node, byte, 1))
@@ -78,7 +78,7 @@ describe('real proofs', () => {
     }
   })
 
-  it('hold for the only receipt of a block', () => {
+  it('verify for the only receipt of a block', () => {
     const {
       receiptPrefix,
       receiptSuffix,
@@ -98,8 +98,8 @@ describe('real proofs', () => {
   })
 })
 
-describe('proofs of ours', () => {
-  it('give back the receipt', () => {
+describe('generated proofs', () => {
+  it('return the receipt', () => {
     fc.assert(
       fc.property(someReceipts, place, (list, seed) => {
         const index = seed % list.length
@@ -112,7 +112,7 @@ describe('proofs of ours', () => {
     )
   })
 
-  it('hold at indexes of one, two and three bytes', () => {
+  it('verify at indexes of one, two and three bytes', () => {
     const [receipt] = fc.sample(receipts, { numRuns: 1, seed: 1 })
     const list = Array.from({ length: 300 }, (_, i) => ({ ...(receipt as Receipt), gasUsed: BigInt(i) }))
     const root = receiptsRoot(list)
@@ -159,7 +159,7 @@ describe('proofs of ours', () => {
   })
 })
 
-describe('the walk', () => {
+describe('the walk from root to leaf', () => {
   it('reads tries of every shape: values inside nodes, embedded leaves, long paths', () => {
     const key = fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 3 }).map((raw) => raw.map((byte) => byte & 0x83)),
@@ -192,7 +192,7 @@ describe('the walk', () => {
     expect(() => provenValue([bytes], Uint8Array.of(0x80), toHex(keccak256(bytes)))).toThrow(refused(message))
   })
 
-  it('refuses an empty proof and an index that is none', () => {
+  it('refuses an empty proof and an invalid index', () => {
     const root: Hex = `0x${'00'.repeat(32)}`
     expect(() => provenValue([], Uint8Array.of(0x80), root)).toThrow(refused('The proof has no nodes'))
     for (const index of [-1, 0.5, Number.NaN]) {

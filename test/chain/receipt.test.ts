@@ -38,14 +38,14 @@ describe('receipts', () => {
     expect(decodeReceipt(encodeReceipt(reward))).toEqual({ ...reward, logsBloom: new Uint8Array(256) })
   })
 
-  it('say that they failed by an empty status, first and last', () => {
+  it('of failed transactions have an empty status, and an empty first field', () => {
     const list = asList(decodeRlp(encodeReceipt({ ...reward, succeeded: false })), 'receipt')
     expect(list).toHaveLength(6)
     expect(asBytes(list[0], 'state')).toHaveLength(0)
     expect(asBytes(list[5], 'status')).toHaveLength(0)
   })
 
-  it('come back as they were', () => {
+  it('decode to the encoded receipts', () => {
     fc.assert(
       fc.property(receipts, (receipt) => {
         const again = decodeReceipt(encodeReceipt(receipt))
@@ -58,7 +58,7 @@ describe('receipts', () => {
     )
   })
 
-  it('show their logs without being decoded, wherever their bytes stand', () => {
+  it('give access to their logs without being decoded, at any offset in a buffer', () => {
     fc.assert(
       fc.property(receipts, fc.nat({ max: 9 }), (receipt, start) => {
         const bytes = Buffer.concat([new Uint8Array(start), encodeReceipt(receipt)])
@@ -75,7 +75,7 @@ describe('receipts', () => {
     )
   })
 
-  it('stand in the receipts trie by their index', () => {
+  it('are keyed in the receipts trie by their index', () => {
     fc.assert(
       fc.property(fc.array(receipts, { maxLength: 4 }), (list) => {
         const trie = new BinaryTrie()
@@ -88,7 +88,7 @@ describe('receipts', () => {
     )
   })
 
-  it('are not read from anything else', () => {
+  it('are not decoded from anything else', () => {
     expect(() => decodeReceipt(fromHex('0xc0'))).toThrow(RangeError)
     expect(() => decodeReceipt(fromHex('0x01'))).toThrow(RangeError)
     expect(() => decodeReceipt(new Uint8Array(0))).toThrow(RangeError)

@@ -21,7 +21,7 @@ describe('the well-known local accounts', () => {
 })
 
 describe('signing and recovering', () => {
-  it('gives back who signed, with s in the lower half', () => {
+  it('recovers the signer, with s in the lower half', () => {
     fc.assert(
       fc.property(hash, key, (hash, key) => {
         const { r, s, parity } = sign(hash, key)
@@ -44,7 +44,7 @@ describe('signing and recovering', () => {
     }
   })
 
-  it('leaves the keys that it gave before as they are', () => {
+  it('leaves keys that it returned before unchanged', () => {
     const keys = [11, 12].map((byte) => {
       const digest = keccak256(Uint8Array.of(byte))
       const { r, s, parity } = sign(digest, digest)
@@ -57,14 +57,14 @@ describe('signing and recovering', () => {
     }
   })
 
-  it('accepts s in the upper half: only transactions forbid it', () => {
+  it('accepts s in the upper half, which only transactions forbid', () => {
     const digest = keccak256(Uint8Array.of(3))
     const secret = keccak256(Uint8Array.of(4))
     const { r, s, parity } = sign(digest, secret)
     expect(recoverAddress(digest, r, CURVE_ORDER - s, parity === 0 ? 1 : 0)).toBe(addressOf(secret))
   })
 
-  it('finds nobody where r is on no point of the curve', () => {
+  it('recovers no address when r is not the x-coordinate of a curve point', () => {
     // 5 is the least x for which x^3 + 7 is no square.
     expect(recoverAddress(keccak256(Uint8Array.of(5)), 5n, 1n, 0)).toBeUndefined()
   })

@@ -66,7 +66,7 @@ const unsigned = fc.record({
 const key = fc.bigInt({ min: 1n, max: CURVE_ORDER - 1n }).map((value) => fromBigIntFixed(value, 32))
 
 describe('signing and decoding', () => {
-  it('keeps every field and finds the sender', () => {
+  it('keeps every field and recovers the sender', () => {
     fc.assert(
       fc.property(unsigned, key, (wanted, key) => {
         const signed = signTransaction(wanted, key)
@@ -80,7 +80,7 @@ describe('signing and decoding', () => {
     )
   })
 
-  it('agrees with @ethereumjs/tx on what is not free of charge', () => {
+  it('agrees with @ethereumjs/tx on transactions with a gas price', () => {
     fc.assert(
       fc.property(unsigned, key, (wanted, key) => {
         fc.pre(wanted.chainId !== 0 && wanted.gasPrice > 0n && wanted.nonce < 2n ** 64n - 1n)
@@ -100,7 +100,7 @@ describe('signing and decoding', () => {
     )
   })
 
-  it('agrees with ethers, also on a price of zero, which ethers writes as nothing', async () => {
+  it('agrees with ethers, also on a price of zero, which ethers encodes as an empty string', async () => {
     await fc.assert(
       fc.asyncProperty(unsigned, key, async (wanted, key) => {
         fc.pre(wanted.chainId !== 0 && wanted.nonce < 1n << 53n)
@@ -138,7 +138,7 @@ describe('signing and decoding', () => {
 describe('encodings that the chain rewrites', () => {
   const signedOver = (payload: readonly Uint8Array[]): Hex => keccakHex(encodeRlp(payload))
 
-  it('hashes a nonce and a value of one zero byte as nothing', () => {
+  it('hashes a nonce and a value of one zero byte as empty strings', () => {
     const zeros = signTransaction({ ...PLAIN, nonce: 0n, value: 0n }, KEY)
     const [, price, gas, to, , data, v, r, s] = decodeRlp(zeros.raw) as readonly Uint8Array[]
     const written = encodeRlp(
@@ -149,7 +149,7 @@ describe('encodings that the chain rewrites', () => {
     expect(decoded.hash).not.toBe(keccakHex(written))
   })
 
-  it('distinguishes an absent price from a price of zero, in the bytes and in who signed', () => {
+  it('distinguishes an absent price from a price of zero, in the bytes and in the sender', () => {
     const zero = signTransaction({ ...PLAIN, gasPrice: 0n }, KEY)
     const elements = decodeRlp(zero.raw) as readonly Uint8Array[]
     expect(elements[1]).toEqual(Uint8Array.of(0))
@@ -227,7 +227,7 @@ describe('refusals', () => {
     expect(refusal(Uint8Array.of(...signTransaction(PLAIN, KEY).raw, 0))).toMatch(/^Invalid input: /)
   })
 
-  it('a receiver that is no address, counting the digits of the whole', () => {
+  it('a receiver that is not an address, with the position in the encoding', () => {
     const raw = altered({ 3: new Uint8Array(19) })
     expect(refusal(raw)).toBe(
       `invalid argument 0: hex string has length ${raw.length * 2}, want 40 for RSK address`,
@@ -251,7 +251,7 @@ describe('refusals', () => {
     expect(refusal(altered({ 6: new Uint8Array(7).fill(1) }))).toBe(message)
   })
 
-  it('unsigned, and signatures out of range, by the chain id', () => {
+  it('an unsigned transaction, and signatures out of range, with the chain id', () => {
     const none = new Uint8Array(0)
     expect(refusal(altered({ 6: none, 7: none, 8: none }))).toBe('Invalid chainId: 0')
     expect(refusal(altered({ 7: none }))).toBe('Invalid chainId: 33')
@@ -291,7 +291,7 @@ describe('checkChainId', () => {
 })
 
 describe('the REMASC transaction', () => {
-  it.each(rewards)('of block $block', ({ block, raw, hash }) => {
+  it.each(rewards)('of block $block has its hash', ({ block, raw, hash }) => {
     const reward = remascTransaction(block)
     expect(toHex(reward.raw)).toBe(raw)
     expect(reward.hash).toBe(hash)
@@ -300,7 +300,7 @@ describe('the REMASC transaction', () => {
     expect(restoreTransaction(reward.raw, REMASC_SENDER)).toEqual(reward)
   })
 
-  it('stands nowhere but at the end, and nobody can send it', () => {
+  it('is only valid as the last one, and cannot be sent', () => {
     const { raw } = remascTransaction(1)
     expect(() => decodeBlockTransaction(raw, false)).toThrow('Invalid chainId: 0')
     expect(() => decodeTransaction(raw)).toThrow('Invalid chainId: 0')
@@ -344,7 +344,7 @@ describe('a transaction of long data', () => {
   const long = Uint8Array.from({ length: 20_000 }, (_, i) => i * 7)
   const signed = signTransaction({ ...PLAIN, to: null, data: long }, KEY)
 
-  it('has the bytes and the data that were signed', () => {
+  it('has the signed bytes and data', () => {
     const read = decodeTransaction(signed.raw.slice())
     expect(read).toEqual(signed)
     expect(read.data).toEqual(long)
@@ -352,7 +352,7 @@ describe('a transaction of long data', () => {
     expect(createLegacyTxFromRLP(read.raw, { common }).data).toEqual(long)
   })
 
-  it('keeps nothing of a larger array that it was read from', () => {
+  it('holds no reference to a larger array that it was read from', () => {
     const request = new Uint8Array(signed.raw.length + 100)
     request.set(signed.raw, 50)
     const read = decodeTransaction(request.subarray(50, 50 + signed.raw.length))
@@ -361,7 +361,7 @@ describe('a transaction of long data', () => {
     expect(read.raw.buffer.byteLength).toBe(read.raw.length)
   })
 
-  it('has the data that were signed where it was not encoded as it is hashed', () => {
+  it('has the signed data when its encoding differs from the hashed one', () => {
     const elements = [...(decodeRlp(signed.raw) as readonly Uint8Array[])]
     elements[4] = Uint8Array.of(0, ...(elements[4] as Uint8Array))
     const read = restoreTransaction(encodeRlp(elements), signed.from)
@@ -372,7 +372,7 @@ describe('a transaction of long data', () => {
 describe('a transaction of an impersonated sender', () => {
   const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
 
-  it('has a hash of its own for each sender and content, and comes back from its bytes', () => {
+  it('has a different hash for each sender and content, and decodes from its bytes', () => {
     fc.assert(
       fc.property(address, address, fc.nat(9), fc.nat(9), (one, other, first, second) => {
         const [a, b] = [
@@ -387,7 +387,7 @@ describe('a transaction of an impersonated sender', () => {
     )
   })
 
-  it('has a hash of its own beside the same transaction with a signature', () => {
+  it('has a different hash from the same transaction with a signature', () => {
     const signed = signTransaction(PLAIN, KEY)
     expect(impersonatedTransaction(PLAIN, signed.from).hash).not.toBe(signed.hash)
   })

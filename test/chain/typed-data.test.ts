@@ -35,7 +35,7 @@ function structOf(samples: readonly Sample[]) {
 }
 
 describe('signatures over typed data', () => {
-  it('are those of ethers', async () => {
+  it('equal those of ethers', async () => {
     const samples = fc.array(sample, { minLength: 1, maxLength: 5 })
     const domain = fc.record(
       { name: fc.string(), version: fc.string(), chainId: fc.nat(), verifyingContract: address },
@@ -82,7 +82,7 @@ describe('signatures over typed data', () => {
     )
   })
 
-  it.each([{}, null, [{}], true])('are refused without words of code for %j', (count) => {
+  it.each([{}, null, [{}], true])('are refused with a message free of internal names for %j', (count) => {
     expect(() => signTypedData({ ...mail, message: { count } }, KEY)).not.toThrow(/Error|\[object/)
     expect(() => signTypedData({ ...mail, message: { count } }, KEY)).toThrow(/^Invalid typedData: /)
   })

@@ -75,14 +75,14 @@ describe('a header', () => {
     expect(judge(child(parent, { number: 9, gasUsed: 1n << 60n, difficulty: 2n }))).toMatch(/number must/)
   })
 
-  it('needs a proof of work, of 80 bytes and over this very header', () => {
+  it('needs a proof of work that has 80 bytes and commits to this header', () => {
     const mined = child(parent)
     const empty = { bitcoinHeader: new Uint8Array(0) }
     expect(judge({ ...mined, ...empty })).toMatch(/bitcoinMergedMiningHeader must have 80 bytes, not 0/)
     expect(judge({ ...mined, stateRoot: `0x${'33'.repeat(32)}` })).toMatch(/does not commit to this block/)
   })
 
-  it('may use the edges of each range', () => {
+  it('may have the limits of each range', () => {
     const edge = {
       extraData: new Uint8Array(32),
       minimumGasPrice: 2n,
@@ -101,19 +101,19 @@ describe('a header', () => {
 })
 
 describe('the clock rules', () => {
-  it('allow so many seconds in the future and no more', () => {
+  it('allow a timestamp up to the configured seconds in the future', () => {
     expect(judge(child(parent), TIMED, NOW - 60)).toBe('valid')
     expect(judge(child(parent), TIMED, NOW - 61)).toMatch(/more than 60 seconds in the future/)
   })
 
-  it('ask for a later time than the parent’s', () => {
+  it('require a later timestamp than the parent’s', () => {
     expect(judge(child(parent, { timestamp: parent.timestamp + 1 }), TIMED)).toBe('valid')
     expect(judge(child(parent, { timestamp: parent.timestamp }), TIMED)).toMatch(
       /does not exceed the parent's/,
     )
   })
 
-  it('hold the parent chain’s clock to less than 300 seconds away', () => {
+  it('require a parent-chain timestamp less than 300 seconds away', () => {
     for (const [offset, verdict] of [
       [299, /^valid$/],
       [-299, /^valid$/],
@@ -126,7 +126,7 @@ describe('the clock rules', () => {
     }
   })
 
-  it('refuse a parent-chain header without a clock', () => {
+  it('refuse a parent-chain header without a timestamp', () => {
     const cut = child(parent).bitcoinHeader.subarray(0, PARENT_HEADER_OFFSET.time)
     expect(judge({ ...child(parent), bitcoinHeader: cut }, TIMED)).toMatch(/must have 80 bytes, not 68/)
   })
@@ -198,7 +198,7 @@ describe('a body', () => {
     expect(judgeBody(given)).toMatch(message)
   })
 
-  it('has no cap on prices while the minimum is zero', () => {
+  it('has no maximum gas price while the minimum is zero', () => {
     const free = { minimumGasPrice: 0n }
     expect(judgeBody(block([transfer(0n, 10n ** 18n), transfer(1n, 0n), reward], free))).toBe('valid')
   })

@@ -26,11 +26,11 @@ describe('a layout', () => {
     expect(sizes).toEqual(sizes.map(([key]) => [key, slotsOf(layout, typeIn(layout, key as string))]))
   })
 
-  it('of a contract without variables has no types', () => {
+  it('has no types when the contract has no variables', () => {
     expect(readStorageLayout({ storage: [], types: null })).toEqual({ variables: [], types: new Map() })
   })
 
-  it('takes named types for numbers where it does not know them', () => {
+  it('treats unknown named types as numbers', () => {
     const types = { t_price: value('Price', '16') }
     const sent = { storage: [variable('price', 't_price')], types }
     const all = () => (1n << 256n) - 1n
@@ -38,7 +38,7 @@ describe('a layout', () => {
     expect(readVariable(readStorageLayout(sent, new Map([['Price', 'int128']])), 'price', all)).toBe(-1n)
   })
 
-  it('may have structs that hold lists of themselves', () => {
+  it('may have structs that contain lists of the same struct', () => {
     const t_node = {
       ...value('struct Node'),
       members: [variable('value', 't_uint256'), variable('children', 't_nodes', '1')],

@@ -53,7 +53,7 @@ const notZero = (storage: ReadonlyMap<bigint, bigint>) =>
   new Map([...storage].filter(([, word]) => word !== 0n).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 describe('any value', () => {
-  it('is written as the contract writes it, over what stood there before', async () => {
+  it('is written over the previous value as the contract writes it', async () => {
     let storage: ReadonlyMap<bigint, bigint> = await kinds.send('setTitle', '')
     await fc.assert(
       fc.asyncProperty(assignment, async ({ setter, path, given, value }) => {
@@ -69,7 +69,7 @@ describe('any value', () => {
 })
 
 describe('the name of a changed slot', () => {
-  it('leads back to the slot, with the keys that were seen', async () => {
+  it('resolves to the same slot, given the observed keys', async () => {
     const nothing = () => 0n
     const key = fc.record({ who: address, id: unsigned(256), small: signed(16), code: unsigned(32) })
     fc.assert(
@@ -106,7 +106,7 @@ describe('the name of a changed slot', () => {
     )
   })
 
-  it('is that of a text, whichever of its slots has changed', () => {
+  it('is that of the string for a change in any of its slots', () => {
     const before = variableWrites(kinds.layout, 'title', `${'a'.repeat(70)}`, () => 0n)
     const readBefore = (slot: bigint) => before.get(slot) ?? 0n
     const writes = variableWrites(kinds.layout, 'title', `${'a'.repeat(69)}b`, readBefore)
@@ -118,7 +118,7 @@ describe('the name of a changed slot', () => {
     ])
   })
 
-  it('is absent where no variable stands, and where no key was seen', () => {
+  it('is absent for a slot without a variable, and for a mapping without observed keys', () => {
     const writes = variableWrites(kinds.layout, 'small64[77]', 5, () => 0n)
     const after = (slot: bigint) => writes.get(slot) ?? 1n
     expect(variableChanges(kinds.layout, [...writes.keys(), 1n << 200n], [1n, 2n], () => 0n, after)).toEqual(

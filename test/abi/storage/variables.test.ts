@@ -133,33 +133,36 @@ const CASES: readonly Case[] = [
 
 describe('a written variable', () => {
   const cases = CASES.map(([path, value, answer, getter]) => ({ path, value, answer, getter }))
-  it.each(cases)('$path is what the getter answers (case $#)', async ({ path, value, answer, getter }) => {
-    const [name, ...values] = getter ?? [path]
-    const writes = variableWrites(kinds.layout, path, value, nothing)
-    const found = await kinds.get(writes, name, ...values)
-    const lower = (each: unknown) =>
-      typeof each === 'string' && each.startsWith('0x') ? each.toLowerCase() : each
-    expect(lower(found)).toEqual(lower(answer))
-  })
+  it.each(cases)(
+    '$path has the value that the getter returns (case $#)',
+    async ({ path, value, answer, getter }) => {
+      const [name, ...values] = getter ?? [path]
+      const writes = variableWrites(kinds.layout, path, value, nothing)
+      const found = await kinds.get(writes, name, ...values)
+      const lower = (each: unknown) =>
+        typeof each === 'string' && each.startsWith('0x') ? each.toLowerCase() : each
+      expect(lower(found)).toEqual(lower(answer))
+    },
+  )
 
-  it('may be an external function, as address and selector', async () => {
+  it('may be an external function, given as address and selector', async () => {
     const pointer = `${A}01020304`
     const writes = variableWrites(kinds.layout, 'callback', pointer, nothing)
     expect(await kinds.get(writes, 'callback')).toBe(pointer.padEnd(66, '0'))
   })
 
-  it('may be the keys of a mapping', async () => {
+  it('may be a mapping, given by its keys', async () => {
     const writes = variableWrites(kinds.layout, 'balances', { [A]: 1, [B]: '2' }, nothing)
     expect([await kinds.get(writes, 'balances', A), await kinds.get(writes, 'balances', B)]).toEqual([1n, 2n])
   })
 
-  it('may be an element and the length of a list', async () => {
+  it('may be an element of a list, or its length', async () => {
     const element = variableWrites(kinds.layout, `lists[${A}][17]`, 5, nothing)
     const length = variableWrites(kinds.layout, `lists[${A}].length`, 18, nothing)
     expect(await kinds.get(new Map([...element, ...length]), 'lists', A, 17)).toBe(5n)
   })
 
-  it('keeps what shares its slot', async () => {
+  it('leaves other variables in its slot unchanged', async () => {
     const read = () => ONES
     for (const [path, value, neighbours] of [
       ['small', 0, ['flag', 'signed', 'last', 'color']],
@@ -176,7 +179,7 @@ describe('a written variable', () => {
     }
   })
 
-  it('takes an absent member for one that stays', () => {
+  it('leaves struct members unchanged that are not given', () => {
     const whole = variableWrites(kinds.layout, 'point', { x: 1, y: 2, shown: true }, nothing)
     const read = (slot: bigint) => whole.get(slot) ?? 0n
     const part = variableWrites(kinds.layout, 'point', { y: 3 }, read)
@@ -188,7 +191,7 @@ describe('a written variable', () => {
   })
 })
 
-it('a layout that begins elsewhere, with a name that is there twice, has the last one', async () => {
+it('a name that occurs twice, in a layout with another first slot, means the last variable', async () => {
   const elsewhere = await deployKinds('Elsewhere')
   try {
     const { layout } = elsewhere
@@ -250,7 +253,7 @@ describe('a value that does not fit', () => {
     expect(() => variableWrites(kinds.layout, path, value, nothing)).toThrow(new Error(message))
   })
 
-  it('as what stood there may be too long to erase', () => {
+  it('is refused when the previous value is too long to erase', () => {
     expect(() => variableWrites(kinds.layout, 'list', [], () => 1n << 200n)).toThrow(
       /^list: it takes \d+ slots/,
     )

@@ -57,7 +57,7 @@ describe('the commitment in a coinbase', () => {
     )
   })
 
-  it('is missing without a tag, or when the hash behind it is cut off', () => {
+  it('is missing without a tag, or when the hash after it is cut off', () => {
     expect(committedHash(new Uint8Array(100))).toBeUndefined()
     expect(committedHash(concat(TAG, new Uint8Array(31)))).toBeUndefined()
     expect(() => compressCoinbase(new Uint8Array(100))).toThrow(RangeError)
@@ -71,7 +71,7 @@ describe('the commitment in a coinbase', () => {
     expect(() => splitCompressed(new Uint8Array(60).fill(0xff))).toThrow(RangeError)
   })
 
-  it('gives fork detection data only behind tag and prefix, whole', () => {
+  it('contains fork detection data only when they are complete and follow tag and prefix', () => {
     const prefix = new Uint8Array(20).fill(3)
     const data = new Uint8Array(12).fill(4)
     const state = new Uint8Array(40)

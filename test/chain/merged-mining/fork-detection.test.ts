@@ -28,13 +28,13 @@ function firstHashByte(height: number): number {
 }
 
 describe('fork detection data', () => {
-  it('is empty until 449 headers stand below', () => {
+  it('is empty below height 449', () => {
     expect(forkDetectionData(chain(() => 0).at, 447)).toHaveLength(0)
     expect(forkDetectionData(chain(() => 0).at, 0)).toHaveLength(0)
     expect(forkDetectionData(chain(() => 0).at, 448)).toHaveLength(12)
   })
 
-  it('holds hash bytes of seven checkpoints, uncles of 32 headers, and the number', () => {
+  it('has hash bytes of seven checkpoints, the uncle count of 32 headers, and the number', () => {
     const headers = chain((height) => (height > 968 ? 2 : 100))
     const data = forkDetectionData(headers.at, 1000)
     const checkpoints = [960, 896, 832, 768, 704, 640, 576]
@@ -44,12 +44,12 @@ describe('fork detection data', () => {
     expect(headers.read.size).toBeLessThanOrEqual(39)
   })
 
-  it('starts at the parent itself when that is a checkpoint', () => {
+  it('starts at the parent when the parent is a checkpoint', () => {
     const data = forkDetectionData(chain(() => 0).at, 64 * 20)
     expect(data[0]).toBe(firstHashByte(1280))
   })
 
-  it('is that of its own branch in a row of blocks, on either side of a fork', () => {
+  it('follows its own branch on either side of a fork', () => {
     const unclesAt = (height: number) => (height * 7) % 11
     const stored = new Map<string, Header>()
     /** The same header each time, as a chain has it; of the other branch from `fork` on. */

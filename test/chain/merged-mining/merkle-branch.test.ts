@@ -51,7 +51,7 @@ describe('merkle branches', () => {
     expect(branchFromPartialTree([coinbase])).toHaveLength(0)
   })
 
-  it('come from at least one hash', () => {
+  it('need at least one hash', () => {
     expect(() => branchFromHashes([])).toThrow(RangeError)
     expect(() => branchFromPartialTree([])).toThrow(RangeError)
   })
@@ -63,7 +63,7 @@ describe('merkle branches', () => {
     expect(() => rootOfBranch(leaf, new Uint8Array(33))).toThrow(RangeError)
   })
 
-  it('hide no transaction in a pair', () => {
+  it('do not accept a transaction as a pair of hashes', () => {
     const pair = shortTransaction()
     expect(isTransaction(pair)).toBe(true)
     const sibling = pair.slice(32).reverse()

@@ -25,7 +25,7 @@ function withForkDetection(on: boolean): ChainConfig {
 }
 
 describe('mining', () => {
-  it('gives any header a proof that holds', () => {
+  it('gives any header a valid proof', () => {
     const data = fc.option(fixedBytes(12), { nil: undefined })
     fc.assert(
       fc.property(
@@ -52,7 +52,7 @@ describe('mining', () => {
     )
   })
 
-  it('shapes the proof as the local miner does', () => {
+  it('formats the proof as the reference node’s local miner does', () => {
     const header = localHeader(1)
     const mined = mineHeader(header, config, { time: 1_700_000_123 })
     const { count, tail } = splitCompressed(mined.coinbaseTransaction)
@@ -79,7 +79,7 @@ describe('mining', () => {
     expect(mine(5)).not.toBe(mine(6))
   })
 
-  it('continues where a slice ended, without a gap', () => {
+  it('continues at the nonce where the last slice ended', () => {
     const header = { ...localHeader(9), difficulty: 500n }
     const whole = mineHeader(header, config, { time: 77 })
     const search = new ProofSearch(header, config, { time: 77 })

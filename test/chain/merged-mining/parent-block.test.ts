@@ -42,7 +42,7 @@ describe('parent-chain transactions', () => {
     expect(toHex(doubleSha256(plain).reverse())).toBe(`0x${FIRST_ID}`)
   })
 
-  it('lose their witness', () => {
+  it('are stripped of their witness', () => {
     expect(toHex(plainTransaction(transaction(4, WITNESS)))).toBe(toHex(transaction(4, undefined)))
   })
 
@@ -69,7 +69,7 @@ describe('a whole parent-chain block', () => {
     expect(rootOfBranch(doubleSha256(solution.coinbase), solution.merkleBranch)).toHaveLength(32)
   })
 
-  it('is refused without transactions, cut short, or with bytes behind it', () => {
+  it('is refused without transactions, truncated, or with trailing bytes', () => {
     const body = transaction(1, undefined)
     expect(() => solutionFromBlock(concat(header, Uint8Array.of(0)))).toThrow(RangeError)
     expect(() => solutionFromBlock(concat(header, Uint8Array.of(2), body))).toThrow(RangeError)

@@ -12,7 +12,7 @@ import { toHex } from '../../../src/encoding/hex.ts'
 import { fixedBytes } from '../../support/arbitraries.ts'
 
 describe('parent-chain headers', () => {
-  it('come back from 80 bytes, and only from 80', () => {
+  it('are decoded from exactly 80 bytes', () => {
     fc.assert(
       fc.property(fixedBytes(80), (bytes) => {
         expect(toHex(encodeParentHeader(decodeParentHeader(bytes)))).toBe(toHex(bytes))
@@ -22,7 +22,7 @@ describe('parent-chain headers', () => {
     expect(() => decodeParentHeader(new Uint8Array(79))).toThrow(RangeError)
   })
 
-  it('have targets that shrink with difficulty, from a third of all hashes', () => {
+  it('have targets that shrink with difficulty, starting at a third of all hashes', () => {
     const third = BigInt(`0x${'55'.repeat(32)}`)
     for (const difficulty of [0n, 1n, 2n, 3n]) expect(targetOf(difficulty)).toBe(third)
     expect(targetOf(4n)).toBe(2n ** 254n)

@@ -57,7 +57,7 @@ describe('real proofs', () => {
     expect(brokenRule(header, CHAINS.testnet)).toBeUndefined()
   })
 
-  it('break when anything in the header changes', () => {
+  it('are invalid after any change of the header', () => {
     const header = decodeHeader(
       fromHex(fixture<{ full: Hex }>('headers/testnet-436.json').full),
       CHAINS.testnet,
@@ -76,7 +76,7 @@ describe('a proof', () => {
   const hash = fromHex(hashForMergedMining(header, config))
   const padding = new Uint8Array(70).fill(5)
 
-  it('may stand in any coinbase, under any branch', () => {
+  it('may be in any coinbase, with any branch', () => {
     const branch = new Uint8Array(96).map((_, i) => i)
     for (const before of [0, 24, 63, 64, 200]) {
       for (const after of [4, 128]) {

@@ -47,7 +47,7 @@ describe.each(['testnet-436', 'testnet-64746', 'powhsm-1249'])('the real header 
   const raw = rawOf(header, 'testnet')
   const proof = proofOf(header)
 
-  it('has the work that it asks for', () => {
+  it('has the work that its difficulty requires', () => {
     expect(verifyMergedMining(raw, proof, 'testnet')).toEqual({
       hash: real.hash,
       hashForMergedMining: real.hashForMergedMining ?? hashForMergedMining(header, CHAINS.testnet),
@@ -58,7 +58,7 @@ describe.each(['testnet-436', 'testnet-64746', 'powhsm-1249'])('the real header 
     })
   })
 
-  it('has not, or is another, wherever a byte changes', () => {
+  it('lacks the work, or has another hash, after any byte is changed', () => {
     const outcome = (changed: Uint8Array, ofProof: MergedMiningProof) => {
       try {
         return verifyMergedMining(changed, ofProof, 'testnet').hash
@@ -102,7 +102,7 @@ describe('made headers', () => {
     )
   })
 
-  it('with fork detection data are held to their first 20 bytes', () => {
+  it('with fork detection data are checked by their first 20 bytes', () => {
     const header = mineHeader(localHeader(500), CHAINS.regtest, {
       time: 1_700_000_000,
       forkDetectionData: new Uint8Array(12).fill(7),
@@ -113,7 +113,7 @@ describe('made headers', () => {
     expect(() => verifyMergedMining(raw, other, 'regtest')).toThrow(refused(/does not commit/))
   })
 
-  it('are refused, or are other blocks, when a byte changes', () => {
+  it('are refused, or have another hash, after any byte is changed', () => {
     const header = mined(localHeader(7))
     const raw = rawOf(header, 'regtest')
     const hash = headerHash(header, CHAINS.regtest)
@@ -131,7 +131,7 @@ describe('made headers', () => {
     )
   })
 
-  it('are refused when they are no raw headers with proof', () => {
+  it('are refused when they are not raw headers with a proof', () => {
     const header = mined(localHeader(7))
     const proof = proofOf(header)
     const rules = CHAINS.regtest.rulesAt(7)

@@ -13,7 +13,7 @@ import { toHex } from '../../../src/encoding/hex.ts'
 import { bytes } from '../../support/arbitraries.ts'
 
 describe('SHA-256 in two parts', () => {
-  it('starts from the state of the standard', () => {
+  it('starts from the initial state of the standard', () => {
     expect(toHex(stateBytes(INITIAL_STATE))).toBe(
       '0x6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19',
     )
