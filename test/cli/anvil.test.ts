@@ -62,7 +62,7 @@ async function ended(args: readonly string[]) {
 }
 
 describe('a launcher', () => {
-  it('finds port, keys and chain id, closes standard output, and the node goes on', async () => {
+  it('finds port, keys and chain id, and the node keeps running after standard output is closed', async () => {
     const { child, errors } = launch(['-p', '0', '-a', '3'])
     const { port, keys, chainId } = await parseLikeAlloy(child)
     expect(keys).toHaveLength(3)
@@ -112,7 +112,7 @@ describe('a launcher', () => {
     }
   })
 
-  it('gets a socket, both ways of mining, and the order of arrival', async () => {
+  it('gets a socket, both mining modes, and transactions in order of arrival', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tandem-anvil-'))
     try {
       const ipc = join(dir, 'node.ipc')
@@ -178,7 +178,7 @@ describe('a launcher', () => {
     }
   })
 
-  it('reaches a node beyond loopback, with a warning on standard output', async () => {
+  it('reaches a node that listens beyond loopback, and reads a warning on standard output', async () => {
     const { child, errors } = launch(['-p', '0', '--silent', '--host', '127.0.0.1'], {
       ANVIL_IP_ADDR: '0.0.0.0',
     })
@@ -229,7 +229,7 @@ describe('a flag', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: sentence })
   })
 
-  it('of a fork sets what it does in Anvil', () => {
+  it('for forks has the same effect as in Anvil', () => {
     const node: NodeOptions = {}
     const values: Readonly<Record<string, string>> = {
       '--fork-url': 'http://a.example@7\nhttp://b.example',
@@ -259,7 +259,7 @@ describe('a flag', () => {
     })
   })
 
-  it('of Anvil 1.7 is understood, each', () => {
+  it('of Anvil 1.7 is accepted, for every flag', () => {
     // `anvil --help` of 1.7.1, and the aliases of crates/anvil/src/cmd.rs.
     const ALL = `-p --port -a --accounts -m --mnemonic --mnemonic-random --mnemonic-seed-unsafe --balance
       --derivation-path --timestamp --number --hardfork -b --block-time --no-mining --mixed-mining --order --init

@@ -24,13 +24,13 @@ describe('the banner', () => {
     expect(text).toContain(`0 ${COW} ${COW_KEY}`)
   })
 
-  it('shows when nothing is kept, and when there are no accounts', async () => {
+  it('shows that the chain is in memory, and that there are no accounts', async () => {
     const text = await banner({ wallet: false })
     expect(text).toContain('in memory')
     expect(text).toMatch(/Accounts +none/)
   })
 
-  it('keeps keys to itself on a public network', async () => {
+  it('does not show keys on a public network', async () => {
     const text = await banner({ chain: 'testnet', mnemonic: WORDS, accounts: 1, mining: 'manual' })
     const [address] = node.engine.accounts.list()
     expect(text).toContain(String(address))
@@ -45,7 +45,7 @@ describe('the banner', () => {
     expect(lines.map((line) => line.replace(/\x1b\[\d+m/g, ''))).toContain(`Explorer  ${explorer}`)
   })
 
-  it('shows of what a fork is one, without secrets, and at which block', async () => {
+  it('shows the upstream and block of a fork, without secrets', async () => {
     const upstream = await servedNode()
     const { hash } = upstream.node.engine.queries.head()
     const { origin } = new URL(upstream.url)

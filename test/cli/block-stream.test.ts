@@ -34,7 +34,7 @@ const lists = fc.array(
 const pieces = fc.array(fc.nat({ max: 40 }))
 
 describe('readRawBlocks', () => {
-  it('finds the blocks of RLP and of lines, however the bytes come', async () => {
+  it('finds the blocks of RLP and of lines, however the stream is split', async () => {
     await fc.assert(
       fc.asyncProperty(lists, pieces, fc.array(fc.nat({ max: 3 })), async (blocks, lengths, forms) => {
         const expected = blocks.map(toHex)
@@ -54,7 +54,7 @@ describe('readRawBlocks', () => {
     )
   })
 
-  it('names the place of what is no block, after what stood before it', async () => {
+  it('names the place of an invalid block, after the blocks before it', async () => {
     const block = encodeRlp([Uint8Array.of(1, 2, 3)])
     const cases: [Uint8Array, number, string][] = [
       [

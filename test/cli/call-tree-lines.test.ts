@@ -92,7 +92,7 @@ describe('the lines of a call tree', () => {
     ],
   })
 
-  it('say who called whom with what, in order, and why it failed', async () => {
+  it('show caller, target and arguments of each call in order, and why it failed', async () => {
     expect(await lines(failing)).toEqual([
       '[51234] Shop@0xb2b2b2…b2b2.buy{value: 0.1}(id: 7)',
       '├─ console.log hi [2J',
@@ -115,7 +115,7 @@ describe('the lines of a call tree', () => {
     expect(made.at(-1)).toMatch(/^└─ ← revert 0x[0-9a-f]{72}$/)
   })
 
-  it('end with what was returned', async () => {
+  it('end with the return value', async () => {
     const root = frame({
       input: input('buy', 7n),
       output: fromHex(coder.encodeFunctionResult('buy', [true])),
@@ -128,7 +128,7 @@ describe('the lines of a call tree', () => {
     ])
   })
 
-  it('say what failed in a creation', async () => {
+  it('show what failed in a creation', async () => {
     const root = frame({ kind: 'create2', to: VAULT, input: fromHex('0x6000'), output: fromHex('0x00') })
     expect(await lines(root)).toEqual([
       `[1000] new contract (2 bytes) at ${VAULT} [create2]`,
@@ -140,7 +140,7 @@ describe('the lines of a call tree', () => {
     )
   })
 
-  it('know contracts by their code', async () => {
+  it('name contracts that are known by their code', async () => {
     const names = createAbiRegistry()
     const code = fromHex('0x6001600255')
     await names.add(readArtifact({ contractName: 'Vault', abi: [], deployedBytecode: '0x6001600255' }, codec))
@@ -148,14 +148,14 @@ describe('the lines of a call tree', () => {
     expect(line).toBe('[1000] Vault@0xc3c3c3…c3c3()')
   })
 
-  it('are counted beyond a number of them', async () => {
+  it('beyond a maximum are only counted', async () => {
     const root = frame({ calls: Array.from({ length: 50 }, () => frame({ calls: [frame({})] })) })
     const made = await lines(root, { maxLines: 11, named: false })
     expect(made).toHaveLength(12)
     expect(made.at(-1)).toBe('… and 90 more calls')
   })
 
-  it('do not fill the terminal with events either', async () => {
+  it('have a maximum of events too', async () => {
     const logs = Array.from({ length: 500 }, () => log(0, 0))
     const made = await lines(frame({ logs, calls: [frame({ logs })] }), { maxLines: 11 })
     expect(made).toHaveLength(12)

@@ -50,7 +50,7 @@ describe('the command', () => {
     expect([code, stdout]).toEqual([2, ''])
   })
 
-  it('refuses a variable and a key that it does not know', async () => {
+  it('refuses an unknown environment variable and an unknown key', async () => {
     const file = join(dir, 'bad.json')
     writeFileSync(file, '{"minning":"auto"}')
     expect(await runCommand(['start'], { TANDEM_MINNING: 'auto' })).toEqual({
@@ -65,7 +65,7 @@ describe('the command', () => {
     })
   })
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     const help = await runCommand(['start', '--help'])
     expect(help).toMatchObject({ code: 0, stderr: '' })
     expect(help.stdout).toContain('TANDEM_BLOCK_GAS_LIMIT')
@@ -101,7 +101,7 @@ describe('the command', () => {
     expect(await node.end('SIGTERM')).toBe(0)
   })
 
-  it('keeps its chain in its directory, which one process holds', async () => {
+  it('keeps its chain in its directory, which one process at a time opens', async () => {
     const data = join(dir, 'chain')
     const first = await startCommand(['--data-dir', data])
     await call(first, 'evm_mine')

@@ -27,7 +27,7 @@ async function runWith(home: string, env: Readonly<Record<string, string>> = {})
   expect(stdout).toContain('eth_call')
 }
 
-it('is used exactly where Node has it, in a folder that is open to the user alone', async () => {
+it('is used exactly where Node has it, in a folder that only the user can access', async () => {
   const home = temporaryFolder()
   await runWith(home)
   const folder = join(home, 'tandem/compiled')
@@ -57,7 +57,7 @@ it.skipIf(process.platform !== 'linux')('is not used where its folder cannot be 
   runWith('/proc/tandem'),
 )
 
-it('leaves the choice to Node’s own variables', async () => {
+it('is left to Node’s own variables when they are set', async () => {
   const home = temporaryFolder()
   await runWith(home, { NODE_DISABLE_COMPILE_CACHE: '1' })
   expect(existsSync(join(home, 'tandem'))).toBe(false)

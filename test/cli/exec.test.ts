@@ -62,7 +62,7 @@ describe('tandem exec', () => {
     expect(await ended).toEqual([128 + 15, null])
   })
 
-  it('ends as a shell does when there is no such program, or it cannot be run', async () => {
+  it('exits like a shell when the program does not exist or cannot be run', async () => {
     const { code, stderr } = await runCommand(['exec', '--', 'no-such-program'])
     expect([code, stderr]).toEqual([127, 'tandem: cannot run no-such-program: there is no such program.\n'])
     const file = join(temporaryFolder(), 'plain')
@@ -70,7 +70,7 @@ describe('tandem exec', () => {
     expect((await runCommand(['exec', '--', file])).code).toBe(126)
   })
 
-  it('refuses no command and wrong flags with 2', async () => {
+  it('exits with 2 without a command and on wrong flags', async () => {
     expect(await runCommand(['exec'])).toMatchObject({
       code: 2,
       stderr: "tandem: missing required argument 'command'\n",
@@ -80,7 +80,7 @@ describe('tandem exec', () => {
 })
 
 describe('--ready-file', () => {
-  it('holds the URL while the command of exec runs', async () => {
+  it('contains the URL while the command of exec runs', async () => {
     const file = join(temporaryFolder(), 'url')
     writeFileSync(file, 'of a killed node')
     const script = `console.log(require('fs').readFileSync(${JSON.stringify(file)}, 'utf8') === process.env.RPC_URL + '\\n')`
@@ -88,7 +88,7 @@ describe('--ready-file', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  it('holds the URL of a started node until it ends', async () => {
+  it('contains the URL of a started node until it ends', async () => {
     const file = join(temporaryFolder(), 'url')
     const command = await startCommand(['--memory', '--ready-file', file])
     running = command.child

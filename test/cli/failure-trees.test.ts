@@ -57,7 +57,7 @@ describe('call trees in the terminal', () => {
     return lines.slice(lines.findLastIndex((line) => line.startsWith(beginning)))
   }
 
-  it('stand below the transaction, before the line of the call', async () => {
+  it('are printed below the transaction, before the line of the call', async () => {
     await request('evm_setAbi', address, { contractName: 'Probe', abi: probe.abi })
     await request('eth_sendTransaction', asked('failWithError')).catch(() => {})
     const short = `Probe@${address.slice(0, 8)}…${address.slice(-4)}`
@@ -71,7 +71,7 @@ describe('call trees in the terminal', () => {
     expect((await from('Block 2'))[2]).toContain(short)
   })
 
-  it('stand below calls and estimates that revert, on the very block', async () => {
+  it('are printed below calls and estimates that revert, for the block that they ran on', async () => {
     for (const method of ['eth_call', 'eth_estimateGas']) {
       await request(method, asked('failWithReason'), 'latest').catch(() => {})
       await request('evm_mine')
@@ -97,7 +97,7 @@ describe('call trees in the terminal', () => {
     ])
   })
 
-  it('are not made without end: reasons are printed for all failures, trees for some', async () => {
+  it('are limited: reasons are printed for all failures, trees for some', async () => {
     await request('evm_setAutomine', false)
     for (let i = 0; i < 12; i++) await request('eth_sendTransaction', asked('failWithReason'))
     await request('evm_mine')

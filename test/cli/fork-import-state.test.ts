@@ -66,7 +66,7 @@ const both = async (method: string, ...params: unknown[]) => {
 }
 
 describe('a fork whose whole state was imported', () => {
-  it('answers proofs, whole storages and the Bridge as the original', async () => {
+  it('answers proofs, whole storages and Bridge calls like the original', async () => {
     const receiveHeader = new Interface(['function receiveHeader(bytes)'])
     const write = receiveHeader.encodeFunctionData('receiveHeader', ['0x00'])
     for (const [method, ...params] of [
@@ -114,7 +114,7 @@ describe('a fork whose whole state was imported', () => {
     expect(here).toEqual(there)
   })
 
-  it('goes on after a restart, and shows the past of its upstream', async () => {
+  it('continues after a restart, and shows the past of its upstream', async () => {
     const height = await request(fork, 'eth_blockNumber')
     await fork.close()
     fork = await createNode({ ...options, dataDir, fork: upstream.url, forkCache: false })

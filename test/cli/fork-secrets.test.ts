@@ -65,7 +65,7 @@ describe('a start that fails', () => {
     expectNoSecret(stdout + stderr, where)
   }
 
-  it('does not repeat the URL after an answer that is none, or repeats the request', async () => {
+  it('does not print the URL after an invalid answer, or one that repeats the request', async () => {
     for (const name of ['a refusal of access', 'another shape', 'an error that repeats the request']) {
       proxy.always(FAULTS[name])
       await refused(name, '--fork', secretUrl(proxy.url))
@@ -73,7 +73,7 @@ describe('a start that fails', () => {
     proxy.always(undefined)
   })
 
-  it('does not repeat the URL where nothing answers, or the chain is another', async () => {
+  it('does not print the URL when nothing answers, or when the chain is another', async () => {
     const closed = secretUrl(await closedPort())
     await Promise.all([
       refused('closed', '--fork', closed),
@@ -83,7 +83,7 @@ describe('a start that fails', () => {
     ])
   })
 
-  it('does not repeat a URL that is none, or is not allowed', async () => {
+  it('does not print a URL that is invalid or not allowed', async () => {
     const login = `${USER}:${PASSWORD}`
     const urls = [
       `http://${login}@127.0.0.1:99999/${KEY}`,
@@ -98,7 +98,7 @@ describe('a start that fails', () => {
 })
 
 describe('a fork that runs', () => {
-  it('repeats the URL in no reply, page or line of its log, whatever its upstream does', async () => {
+  it('does not show the URL in any reply, page or log line, whatever its upstream does', async () => {
     const running = await startCommand([...flags, '--fork', secretUrl(proxy.url)])
     const asked: string[] = []
     const post = async (method: string, ...params: unknown[]) => {

@@ -92,7 +92,7 @@ describe('an item', () => {
 })
 
 describe('tandem fork', () => {
-  it('fetches from two processes into one cache, which goes to another machine', async () => {
+  it('fetches from two processes into one cache, which can be copied to another machine', async () => {
     const [cacheDir, other] = [temporaryFolder(), temporaryFolder()]
     const list = join(other, 'list.txt')
     writeFileSync(list, `# half of them\n${listed(60, SLOTS)}\n0 1\n`)
@@ -124,7 +124,7 @@ describe('tandem fork', () => {
     expect(readdirSync(join(XDG_CACHE_HOME, 'tandem', 'fork', '33'))).toEqual([])
   })
 
-  it('fetches what a start without network reads, with the accounts of a mnemonic', async () => {
+  it('fetches the state that a start without network reads, with the accounts of a mnemonic', async () => {
     const cacheDir = temporaryFolder()
     const words = [
       '--mnemonic',
@@ -155,7 +155,7 @@ describe('tandem fork', () => {
     }
   })
 
-  it('that is killed while it writes leaves a cache that is right, and goes on', async () => {
+  it('leaves a correct cache when it is killed while it writes, and continues later', async () => {
     const cacheDir = temporaryFolder()
     const heights = Array.from({ length: BLOCKS }, (_, height) => height)
     const args = [

@@ -50,7 +50,7 @@ describe('tandem import', () => {
     },
   )
 
-  it('takes lines of hex, of JSON strings and of objects, from where it stopped', async () => {
+  it('takes lines of hex, of JSON strings and of objects, and continues where it stopped', async () => {
     const folder = temporaryFolder()
     const blocks = referenceBlocks('rpc-chain')
     const lines = blocks.map((raw, i) =>
@@ -65,7 +65,7 @@ describe('tandem import', () => {
     expect((await headOf(dataDir)).hash).toBe(referenceHead('rpc-chain').hash)
   })
 
-  it('takes a chain with a genesis of its own, which the same flags describe', async () => {
+  it('takes a chain with a custom genesis, given by the same flags', async () => {
     const folder = temporaryFolder()
     const [file, copy] = [join(folder, 'blocks'), join(folder, 'copy')]
     const genesis = ['--account-balance', '5', '--genesis-time', '1700000000']
@@ -93,7 +93,7 @@ describe('tandem import', () => {
     }
   })
 
-  it('refuses another genesis, a file that is cut off, and what is no block, with its place', async () => {
+  it('refuses another genesis, a truncated file and an invalid block, with its place', async () => {
     const folder = temporaryFolder()
     const blocks = referenceBlocks('rpc-chain')
     const file = join(folder, 'blocks')
@@ -205,7 +205,7 @@ describe('an invalid block', () => {
     await before.close()
   })
 
-  it('of a time in the future is refused where the network has that rule', async () => {
+  it('with a timestamp in the future is refused where the network has that rule', async () => {
     const folder = temporaryFolder()
     const dataDir = ['--chain', 'testnet', '--data-dir', join(folder, 'data')]
     const genesis = join(folder, 'genesis.rlp')
@@ -230,7 +230,7 @@ describe('an invalid block', () => {
 })
 
 describe('tandem export', () => {
-  it('writes what import takes, in both forms, and replaces files whole', async () => {
+  it('writes the input of import in both forms, and replaces files atomically', async () => {
     const folder = temporaryFolder()
     const [file, dataDir] = [rlpFile(folder, referenceBlocks('rpc-chain')), join(folder, 'data')]
     await runImport(file, '--data-dir', dataDir)

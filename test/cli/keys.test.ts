@@ -67,13 +67,13 @@ describe('tandem keys', () => {
     ])
   })
 
-  it('lets a key name the page of figures', async () => {
+  it('allows a key to read the metrics page', async () => {
     const pages = join(dir, 'pages.json')
     await keys('create', '--api-keys', pages, '--name', 'prometheus', '--allow', 'metrics')
     expect((await keys('list', '--api-keys', pages)).stdout).toMatch(/\nprometheus +metrics +no /)
   })
 
-  it('loses no key of two commands at once', async () => {
+  it('keeps the keys of two concurrent commands', async () => {
     const shared = join(dir, 'shared.json')
     const names = ['a', 'b', 'c']
     const made = await Promise.all(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { StreamLineWriter } from '../../src/cli/line-writer.ts'
 
 describe('a line writer', () => {
-  it('prints lines in order, those of one moment together', async () => {
+  it('prints lines in order, and lines of one moment together', async () => {
     const chunks: string[] = []
     const stream = new Writable({
       write(chunk, _encoding, done) {
@@ -20,7 +20,7 @@ describe('a line writer', () => {
     expect(chunks).toEqual(['a\nb\n', 'c\n'])
   })
 
-  it('keeps the order when lines take their time, and goes on without those that fail', async () => {
+  it('keeps the order when lines are slow to make, and skips lines that fail', async () => {
     const chunks: string[] = []
     const stream = new Writable({
       write(chunk, _encoding, done) {
@@ -45,7 +45,7 @@ describe('a line writer', () => {
     expect(chunks.join('')).toBe('a\nb\nc\nd\n')
   })
 
-  it('drops lines, not the node, while nobody reads', async () => {
+  it('drops lines while nobody reads, and does not block the node', async () => {
     const taken: number[] = []
     const stream = new Writable({
       write(chunk) {
@@ -61,7 +61,7 @@ describe('a line writer', () => {
     await writer.flush()
   })
 
-  it('outlives a reader that has gone', async () => {
+  it('continues after its reader has closed the pipe', async () => {
     const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
     const writer = new StreamLineWriter(stream)
     writer.write('a')

@@ -23,7 +23,7 @@ describe('tandem methods', () => {
     )
   })
 
-  it('lists some, also as JSON', async () => {
+  it('lists selected methods, also as JSON', async () => {
     expect((await run('txpool', 'net_version')).map((line) => line.split(' ')[0])).toEqual([
       'net_version',
       'txpool_content',
@@ -37,7 +37,7 @@ describe('tandem methods', () => {
     ])
   })
 
-  it('knows no others', async () => {
+  it('refuses unknown methods', async () => {
     await expect(run('shh')).rejects.toThrow('There is no method or namespace "shh".')
   })
 })

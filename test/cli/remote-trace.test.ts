@@ -5,7 +5,7 @@ const A = `0x${'a1'.repeat(20)}`
 const B = `0x${'B2'.repeat(20)}`
 
 describe('a call tree from the wire', () => {
-  it('is read as geth writes it', () => {
+  it('is read in the format of geth', () => {
     const root = WireCallTree.parse({
       type: 'CALL',
       from: A,
@@ -45,7 +45,7 @@ describe('a call tree from the wire', () => {
     ])
   })
 
-  it('is read as the Java node writes it: quantities for output, NONE for a self-destruct, no positions', () => {
+  it('is read in the format of the Java node: quantities as output, NONE for a self-destruct, no positions', () => {
     const root = WireCallTree.parse({
       type: 'CREATE',
       from: A,
@@ -94,7 +94,7 @@ describe('a call tree from the wire', () => {
     }
   })
 
-  it('leaves class and transaction out of other failures', () => {
+  it('omits class and transaction from other failures', () => {
     const error = `class org.ethereum.vm.exception.VMException: code size to deposit exceeds maximum code size, tx[${TX}]`
     expect(WireCallTree.parse({ type: 'CREATE', from: A, error }).failure?.reason).toBe(
       'code size to deposit exceeds maximum code size',

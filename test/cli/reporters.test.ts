@@ -83,7 +83,7 @@ describe('output for people', () => {
     expect(output.at(-1)).toMatch(/^eth_sendTransaction .* ms .*boom/)
   })
 
-  it('prints why transactions failed that were mined later, and their console texts', async () => {
+  it('prints the failure reason and the console texts of transactions that are mined later', async () => {
     const { reporter, output } = forPeople()
     const node = await reportedNode(reporter)
     await node.request({ method: 'evm_setAutomine', params: [false] })
@@ -126,7 +126,7 @@ describe('output for people', () => {
     expect(output.some((line) => /^Block 1 left the chain 0x/.test(line))).toBe(true)
   })
 
-  it('keeps what a caller sends in one line without control characters', () => {
+  it('prints caller input on one line without control characters', () => {
     const { reporter, output } = forPeople()
     reporter.call('eth_\x1b[2Jx\ny', 1, new NodeError('invalid-params', 'bad\r\nline\x07'), ORIGIN)
     expect(output).toEqual(['eth_ [2Jx y 1.0 ms bad line '])
@@ -138,7 +138,7 @@ describe('output for people', () => {
     expect(output).toEqual(['eth_call 1.0 ms Internal server error'])
   })
 
-  it('keeps to its level, warnings on the other stream, and prints that it is ready in any case', () => {
+  it('follows its level, with warnings on standard error, and always prints that it is ready', () => {
     const { reporter, output, errors } = forPeople({ logLevel: 'error' })
     reporter.call('eth_call', 1, undefined, ORIGIN)
     reporter.logger.info('information')
@@ -149,7 +149,7 @@ describe('output for people', () => {
     expect(errors).toEqual(['error an error, error: its words, count: 3n'])
   })
 
-  it('shows a stack only to those who want debug lines', () => {
+  it('shows a stack only at level debug', () => {
     const error = new Error('its words')
     const shown = (logLevel: 'info' | 'debug') => {
       const { reporter, errors } = forPeople({ logLevel })
@@ -160,7 +160,7 @@ describe('output for people', () => {
     expect(shown('debug')).toContain('reporters.test.ts')
   })
 
-  it('is silent about calls and blocks when quiet', () => {
+  it('omits calls and blocks at level quiet', () => {
     const { reporter, output } = forPeople({ quiet: true })
     reporter.call('eth_call', 1, undefined, ORIGIN)
     reporter.chain({ removed: [], added: [] })
@@ -207,7 +207,7 @@ describe('output for programs', () => {
     expect(parsed().at(-1)).toMatchObject({ msg: 'console.log', text: 'a\nb', transaction: '0x12' })
   })
 
-  it('can say errors and integers of any size', () => {
+  it('can contain errors and integers of any size', () => {
     const { reporter, parsed } = forPrograms({ logLevel: 'error' })
     reporter.logger.warn('not this')
     reporter.logger.error('failed', { error: new Error('its words'), gas: 10n })
@@ -220,14 +220,14 @@ describe('output for programs', () => {
     ])
   })
 
-  it('prints that it is ready in any case', () => {
+  it('always prints that it is ready', () => {
     const { reporter, parsed } = forPrograms({ logLevel: 'silent', quiet: true })
     const readiness = { url: 'http://a', ws: 'ws://a', chainId: 33, head: 7, pid: 1 }
     reporter.ready(readiness)
     expect(parsed()).toEqual([{ ready: true, ...readiness }])
   })
 
-  it('prints of a call how it ended, which request it was and who sent it', () => {
+  it('prints the outcome, the request and the sender of a call', () => {
     const { reporter, parsed } = forPrograms()
     const origin = { label: 'http', owner: 'ci', remote: '10.0.0.7', requestId: 'abc-1' }
     reporter.call(`eth_${'x'.repeat(500)}`, 1.23456, new NodeError('invalid-params', 'bad'), origin)

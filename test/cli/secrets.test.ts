@@ -27,7 +27,7 @@ describe('an address', () => {
     expect(shownAddress(url)).toBe(shown)
   })
 
-  it('is not repeated with its key by what goes wrong there', async () => {
+  it('is not repeated with its key in errors about it', async () => {
     const key = generateKey()
     const closed = createServer().listen(0)
     const { port } = closed.address() as { port: number }
@@ -67,7 +67,7 @@ describe('a command line', () => {
   const shown = (command: Command, ...args: string[]) =>
     shownCommandLine(['node', 'main.js', command.name(), ...args], command)
 
-  it('is left as it is where it holds no secret', () => {
+  it('is unchanged when it has no secret', () => {
     expect(shown(start, '--port', '0', '--api-keys', 'keys.json', '--no-wallet')).toBe(
       'node main.js start --port 0 --api-keys keys.json --no-wallet',
     )
@@ -109,7 +109,7 @@ describe('a command line', () => {
     expect(shown(anvil, '-qm', SECRET)).toBe('node main.js anvil -qm ***')
   })
 
-  it('hides what a misspelt flag holds, the address of a node, and nothing of another program', () => {
+  it('hides the value of a misspelt flag and the address of a node, and nothing of another program', () => {
     expect(shown(start, `--mnemonik=${SECRET}`)).toBe('node main.js start --mnemonik=***')
     expect(shown(filled('trace', fillTraceCommand), '0x1', '--url', `http://h/${SECRET}`)).toBe(
       'node main.js trace 0x1 --url ***',
@@ -119,7 +119,7 @@ describe('a command line', () => {
     )
   })
 
-  it('is hidden behind its first flag until the flags are known', () => {
+  it('is hidden after its first flag until the flags are known', () => {
     expect(beginningOf(['node', 'main.js', 'start', '-m', SECRET])).toBe('node main.js start ***')
     expect(beginningOf(['node', 'main.js', 'methods'])).toBe('node main.js methods')
   })

@@ -28,7 +28,7 @@ describe('the settings of the command', () => {
     expect(readSettings(flags({ memory: true }), {}).node.dataDir).toBeUndefined()
   })
 
-  it('ask for keys in the hosted profile, unless it is to be open', () => {
+  it('require keys in the hosted profile, unless it is declared open', () => {
     expect(() => readSettings(flags({ profile: 'hosted' }), {})).toThrow(
       'The hosted profile asks every caller for a key: name a key file (--api-keys), or set --unsafe-open.',
     )
@@ -45,7 +45,7 @@ describe('the settings of the command', () => {
     expect(fromFile({ ui: false }).serve.ui).toBe(false)
   })
 
-  it('refuse what makes no sense together', () => {
+  it('refuse combinations that contradict each other', () => {
     const hosted = { profile: 'hosted', 'unsafe-open': true } as const
     expect(() => readSettings(flags({ ...hosted, accounts: '3' }), {})).toThrow(
       '"profile" and "accounts" contradict',
@@ -55,7 +55,7 @@ describe('the settings of the command', () => {
     )
   })
 
-  it('prefer a flag to the environment to the file', () => {
+  it('prefer a flag over the environment, and the environment over the file', () => {
     const file = config({ port: 1, maxBatch: 1, accounts: 1 })
     const settings = readSettings(flags({ ...file, port: '3' }), { TANDEM_PORT: '2', TANDEM_MAX_BATCH: '2' })
     expect([settings.serve.port, settings.node.maxBatch, settings.node.accounts]).toEqual([3, 2, 1])
@@ -94,7 +94,7 @@ describe('the settings of the command', () => {
     expect(terminal).toEqual({ logLevel: 'warn', quiet: true, json: false })
   })
 
-  it('have a variable for each flag', () => {
+  it('have an environment variable for each flag', () => {
     const variables = Object.values(SETTINGS).map(({ flag }) => variableOf(flag))
     expect(variables).toContain('TANDEM_DATA_DIR')
     expect(variables).toContain('TANDEM_NO_STATE_OVERRIDE')
@@ -105,16 +105,16 @@ describe('the settings of the command', () => {
     expect(readSettings(flags(), { TANDEM_URL: 'http://127.0.0.1:1' })).toEqual(readSettings(flags(), {}))
   })
 
-  it('take an empty variable for one that is not set', () => {
+  it('treat an empty variable as unset', () => {
     expect(readSettings(flags(), { TANDEM_PORT: '', TANDEM_CONFIG: '' }).serve.port).toBeUndefined()
   })
 
-  it('take the file from the environment too', () => {
+  it('read the name of the file from the environment too', () => {
     const { config: file } = config({ port: 5 })
     expect(readSettings(flags(), { TANDEM_CONFIG: file }).serve.port).toBe(5)
   })
 
-  it('let the stronger of memory and a directory decide', () => {
+  it('choose between memory and a directory by the stronger source', () => {
     const file = config({ dataDir: 'x' })
     expect(readSettings(flags(file), { TANDEM_MEMORY: 'true' }).node).toMatchObject({
       memory: true,
@@ -180,7 +180,7 @@ describe('the settings of the command', () => {
     expect(() => fromFile(content)).toThrow(message)
   })
 
-  it('gather the times of methods from text, from an object, and from the keys of the reference node', () => {
+  it('collect the timeouts of methods from text, from an object, and from the keys of the reference node', () => {
     const timeouts = { eth_call: 2000, trace: 10_000 }
     expect(readSettings(flags({ 'method-timeouts': 'eth_call=2000, trace=10000' }), {}).node).toMatchObject({
       methodTimeouts: timeouts,

@@ -30,7 +30,7 @@ describe('state changes', () => {
     ])
   })
 
-  it('tell of contracts that came, and of those that went', () => {
+  it('show created and destroyed contracts', () => {
     expect(lines({ [B]: { balance: '0x1' } }, { [A]: { balance: '0x0', code: '0x6000' } })).toEqual([
       '<0xb2>',
       '  is gone',
@@ -40,7 +40,7 @@ describe('state changes', () => {
     ])
   })
 
-  it('leave out what is as it was, and slots that were cleared to nothing', () => {
+  it('omit unchanged values, and slots that stay empty', () => {
     expect(lines({ [A]: { balance: '0x1', nonce: 5 } }, { [A]: { balance: '0x1' } })).toEqual([])
     expect(lines({ [A]: { storage: { '0x1': '0x9' } } }, { [A]: {} })).toEqual(['<0xa1>', '  slot 0x1 9 → 0'])
   })

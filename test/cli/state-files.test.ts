@@ -58,7 +58,7 @@ describe('tandem dump and load', () => {
     expect(zipped.equals(readFileSync(join(folder, 'chain.json')))).toBe(true)
   })
 
-  it('take the state alone, with the height that it is of, into a new chain', async () => {
+  it('take the state alone, with its height, into a new chain', async () => {
     const { folder, dataDir } = await referenceDirectory()
     const [file, other] = [join(folder, 'state.json'), join(folder, 'other')]
     expect((await dump(file, '--data-dir', dataDir)).output).toBe(
@@ -86,7 +86,7 @@ describe('tandem dump and load', () => {
     expect(await pictureOf(second.node)).toEqual(await pictureOf(first.node))
   })
 
-  it('open a directory with a loaded genesis whatever the settings are', async () => {
+  it('open a directory with a loaded genesis under any settings', async () => {
     const folder = temporaryFolder()
     const node = await createNode({ genesisTime: 99, accounts: 3 })
     await ask(node, 'evm_mine')
@@ -136,7 +136,7 @@ describe('tandem dump and load', () => {
     expect(await picture(dataDir)).toEqual(before)
   })
 
-  it('leave no state file beside a data directory', async () => {
+  it('write no state file when there is a data directory', async () => {
     const { output } = await runCommand(['start', '--state', 'a.json', '--data-dir', 'b']).then(
       ({ code, stderr }) => ({ output: `${code} ${stderr}` }),
     )
@@ -145,7 +145,7 @@ describe('tandem dump and load', () => {
     )
   })
 
-  it('refuse a directory and a node at once, and a folder that is missing', async () => {
+  it('refuse a directory together with a node, and a missing folder', async () => {
     const folder = temporaryFolder()
     const both = ['--data-dir', folder, '--url', 'http://127.0.0.1:1']
     expect((await dump(join(folder, 'a'), ...both)).error?.message).toBe(
@@ -175,7 +175,7 @@ async function killAfter(changes: number, folder: string, args: readonly string[
 }
 
 describe('a killed process', () => {
-  it('leaves no half file of a dump', async () => {
+  it('leaves no partial file of a dump', async () => {
     const { folder, dataDir } = await referenceDirectory()
     const target = temporaryFolder()
     const file = join(target, 'chain.json')
@@ -190,7 +190,7 @@ describe('a killed process', () => {
     expect((await load(file, '--data-dir', join(folder, 'other'))).error).toBeUndefined()
   })
 
-  it('leaves the chain before a load or the one after it', async () => {
+  it('leaves the chain from before or after a load', async () => {
     const { folder, dataDir } = await referenceDirectory()
     const file = join(folder, 'chain.json')
     await dump(file, '--history', '--data-dir', dataDir)
@@ -224,7 +224,7 @@ describe('tandem start', () => {
     expect(await second.end('SIGINT')).toBe(0)
   })
 
-  it('--init takes genesis files of geth and of the reference node', async () => {
+  it('--init reads genesis files of geth and of the reference node', async () => {
     const folder = temporaryFolder()
     const geth = join(folder, 'geth.json')
     const alloc = { [X]: { balance: '0x10', code: '0x6001', storage: { '0x1': '0x2a' } } }

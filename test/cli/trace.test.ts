@@ -64,13 +64,13 @@ describe('tandem trace', () => {
     ])
   })
 
-  it('runs a transaction of another node here, on a fork of it', async () => {
+  it('runs a transaction of another node locally, on a fork of that node', async () => {
     const hash = await invoke('note', [8n, '0x0304'])
     const lines = await run(hash, '--abi', FIXTURES, '--fork', served.url, '--no-fork-cache')
     expect(lines).toEqual(await named(hash))
   })
 
-  it('prints inner creations, and of value that moved', async () => {
+  it('prints inner creations and value transfers', async () => {
     const lines = tail(await named(await invoke('spawn', [], { value: '0xde0b6b3a7640000' })))
     const child = /made: (0x[0-9a-f]{40})$/.exec(lines[3] ?? '')?.[1]
     expect(lines.slice(0, 4)).toEqual([
@@ -89,7 +89,7 @@ describe('tandem trace', () => {
     expect(tail(lines)[1]).toBe(`└─ ← revert Refused(who: ${ALICE}, amount: 42)`)
   })
 
-  it('needs no names', async () => {
+  it('prints a transaction without names', async () => {
     const lines = tail(await run(await invoke('set', [1n, 2n])))
     expect(lines[0]).toMatch(
       new RegExp(`^\\[\\d+\\] ${to}\\.0x[0-9a-f]{8}\\(0x0+1[0-9a-f]+… \\(64 bytes\\)\\)$`),

@@ -25,7 +25,7 @@ function settings(): { name: string; value: number; own: number }[] {
   })
 }
 
-it('sets what this release of V8 knows, and to more than its own value', () => {
+it('sets only options that this release of V8 has, and to more than its default', () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
   delayOptimization({ used: () => 0, later() {} })
   const made = settings()
@@ -33,7 +33,7 @@ it('sets what this release of V8 knows, and to more than its own value', () => {
   for (const { value, own } of made) expect(value).toBeGreaterThan(own)
 })
 
-it('gives V8 its own values back once the process has taken some processor time', () => {
+it('restores the defaults of V8 after the process has used some processor time', () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
   const waits: { milliseconds: number; call: () => void }[] = []
   let used = 400
@@ -53,13 +53,13 @@ it('gives V8 its own values back once the process has taken some processor time'
   for (const { value, own } of back) expect(value).toBe(own)
 })
 
-it('limits the growth of the heap by a setting that this release of V8 knows, and leaves to V8 by itself', () => {
+it('limits the growth of the heap by an option that this release of V8 has and does not set by itself', () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
   limitHeapGrowth()
   expect(settings()).toEqual([{ name: '--heap-growing-percent', value: 50, own: 0 }])
 })
 
-it('limits it for a node with a data directory, not for one in memory', async () => {
+it('limits the growth of the heap for a node with a data directory, not for one in memory', async () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
   const writer = new StreamLineWriter(new PassThrough().resume())
   const run = (...flags: [string, string | true][]) =>

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const runVerify = (...args: string[]) => runFilled(fillVerifyCommand, args)
 
 describe('tandem verify', () => {
-  it('names a damaged node, and refuses a directory that is held, missing or of a later height', async () => {
+  it('names a damaged node, and refuses a directory that is open, missing or below the given height', async () => {
     const dataDir = join(temporaryFolder(), 'data')
     const node = await createNode({ dataDir, chain: 'devnet', difficulty: 3n, mining: 'manual' })
     expect((await runVerify('--data-dir', dataDir)).error).toMatchObject({
@@ -66,7 +66,7 @@ describe('tandem verify', () => {
     return { dataDir, tables: tables.sort().map((name) => join(db, name)), hashes }
   }
 
-  it('goes back to the last whole block where a table of LevelDB is lost', async () => {
+  it('repairs to the last complete block when a table of LevelDB is lost', async () => {
     const { dataDir, tables, hashes } = await inThreeLives()
     // The second table has block 2.
     const table = tables[1] as string
@@ -90,7 +90,7 @@ describe('tandem verify', () => {
     await node.close()
   })
 
-  it('says that no block is whole where the table of the genesis is lost, and no start overlooks it', async () => {
+  it('reports that no block is complete when the table of the genesis is lost, which every start detects', async () => {
     const { dataDir, tables } = await inThreeLives()
     rmSync(tables[0] as string)
     for (let run = 0; run < 2; run++) {
@@ -107,7 +107,7 @@ describe('tandem verify', () => {
     }
   })
 
-  it('checks and repairs the files of a fork, as its refusal says', async () => {
+  it('checks and repairs the files of a fork with the command that its refusal names', async () => {
     const upstream = await servedNode()
     try {
       const dataDir = join(temporaryFolder(), 'data')
@@ -147,7 +147,7 @@ describe('tandem verify', () => {
     }
   })
 
-  it('names a file of the database whose end is damaged, where the chain would only be shorter', async () => {
+  it('names a file of the database with a damaged end, which would otherwise shorten the chain unnoticed', async () => {
     const dataDir = join(temporaryFolder(), 'data')
     const node = await createNode({ dataDir, mining: 'manual' })
     for (let height = 0; height < 3; height++) await node.request({ method: 'evm_mine' })
@@ -165,7 +165,7 @@ describe('tandem verify', () => {
     expect(error?.message).toContain('faults')
   })
 
-  it('refuses a damaged write-ahead log by the place and the last whole block, and goes back to it with --repair', async () => {
+  it('refuses a damaged write-ahead log with the place and the last complete block, and returns to that block with --repair', async () => {
     const [dataDir, copy] = [join(temporaryFolder(), 'data'), join(temporaryFolder(), 'copy')]
     const node = await createNode({ dataDir, mining: 'manual' })
     await node.request({ method: 'evm_mine' })
@@ -198,7 +198,7 @@ describe('tandem verify', () => {
     await again.close()
   })
 
-  it('writes a fault in one line', () => {
+  it('prints a fault on one line', () => {
     const key: Hex = `0x${'12'.repeat(32)}`
     expect(faultLine({ table: 'pool', key, problem: 'a problem' })).toBe(`pool ${key}: a problem`)
     expect(faultLine({ table: 'heights', key: '7', height: 7, problem: 'b', found: 'x' })).toBe(
