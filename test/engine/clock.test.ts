@@ -27,7 +27,7 @@ describe.each([false, true])('a clock (lasting: %s)', (lasting) => {
     expect(clock.nextTimestamp(0)).toBe(1200)
   })
 
-  it('gives the exact timestamp once', () => {
+  it('uses an exact timestamp for one block', () => {
     const { clock } = clockAt(1000, lasting)
     clock.increase(7, 0)
     clock.setNext(3000)
@@ -36,13 +36,13 @@ describe.each([false, true])('a clock (lasting: %s)', (lasting) => {
     expect(clock.nextTimestamp(999)).toBe(lasting ? 3000 : 1000)
   })
 
-  it('can be set to the past of the wall clock', () => {
+  it('can be set to a time before the wall clock', () => {
     const { clock } = clockAt(1000, lasting)
     clock.setNext(500)
     expect(clock.nextTimestamp(499)).toBe(500)
   })
 
-  it('comes back to what was saved', () => {
+  it('is restored to its saved state', () => {
     const { clock } = clockAt(1000, lasting)
     clock.increase(5, 0)
     clock.setNext(2000)
@@ -85,7 +85,7 @@ describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting)
     expect(clock.nextTimestamp(10)).toBe(11)
   })
 
-  it('moves to a time, and returns the offset and how far that was', () => {
+  it('moves to a time, and returns the offset and the distance', () => {
     const { wall, clock } = clockAt(1000, lasting)
     clock.setNext(9000)
     expect(clock.moveTo(1500)).toEqual({ offset: 500, moved: 500 })
@@ -99,7 +99,7 @@ describe.each([false, true])('a clock with an interval (lasting: %s)', (lasting)
   })
 })
 
-it('spends an increase on one block', () => {
+it('uses an increase for one block', () => {
   const { clock } = clockAt(1000, false)
   clock.increase(200, 0)
   expect(clock.nextTimestamp(1000)).toBe(1200)

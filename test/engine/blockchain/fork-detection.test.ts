@@ -21,7 +21,7 @@ function headerWith(number: number, forkDetection: Uint8Array) {
   return mineHeader(header, config, { forkDetectionData: forkDetection, time: header.timestamp })
 }
 
-it('is that of the branch above height 449, and none below', () => {
+it('is that of the branch above height 449, and absent below', () => {
   expect(forkDetectionAbove(447, ancestry, config)).toBeUndefined()
   const data = forkDetectionAbove(499, ancestry, config)
   expect(data).toEqual(forkDetectionData((height) => ancestry(height)?.header ?? plain, 499))

@@ -227,7 +227,7 @@ function compareStates(roots: readonly Hex[], whole: Subject, collected: Subject
   return seen.size
 }
 
-it('keeps every state that a block, a snapshot or a reader has', async () => {
+it('keeps every state that a block, a snapshot or a reader uses', async () => {
   const base = await createNode(OPTIONS)
   let [dropped, kept] = [0, 0]
   try {

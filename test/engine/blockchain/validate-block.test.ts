@@ -104,7 +104,7 @@ describe('an imported block', () => {
     })
   })
 
-  it('is refused for a proof of work that is another block’s', async () => {
+  it('is refused for the proof of work of another block', async () => {
     const made = await next({})
     const { bitcoinHeader, coinbaseTransaction } = header(chain[9])
     await expectRefused(
@@ -171,14 +171,14 @@ describe('uncles of an imported block', () => {
     return { ...mined.block, uncles }
   }
 
-  it('may be six heights below, and need not be known', async () => {
+  it('may be six heights below, and need not be stored', async () => {
     const block = (await next({}, [header(siblings[3])])).block
     expect(block.uncles[0]?.number).toBe(4)
     expect(await node.engine.commands.importBlock(block)).toMatchObject({ outcome: 'best' })
     expect(node.engine.queries.head().totalDifficulty).toBe(12n)
   })
 
-  it('are refused when they are too old, too young, doubled, ancestors, strangers or no valid headers', async () => {
+  it('are refused when they are too old, too recent, repeated, ancestors, of another chain or invalid headers', async () => {
     const [old, good] = [header(siblings[2]), header(siblings[7])]
     const young = header(await forge.make(chain[9] as ExecutedBlock, { coinbase: `0x${'c4'.repeat(20)}` }))
     const stranger = header(await forge.make(siblings[6] as ExecutedBlock, { uncles: [] }))

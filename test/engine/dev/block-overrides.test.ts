@@ -6,7 +6,7 @@ const C = `0x${'c0'.repeat(20)}` as const
 const D = `0x${'d0'.repeat(20)}` as const
 
 describe('block overrides', () => {
-  it('are set one by one, and restored together', () => {
+  it('are set individually, and restored together', () => {
     const blockOverrides = new BlockOverrides(C)
     expect([blockOverrides.coinbase, blockOverrides.headerOverrides]).toEqual([C, {}])
     blockOverrides.overrideHeader({ gasLimit: 5n })
@@ -25,7 +25,7 @@ describe('block overrides', () => {
 })
 
 describe('impersonation', () => {
-  it('covers the listed addresses or all, and afterwards the listed ones again', () => {
+  it('applies to the listed addresses or to all, and afterwards to the listed ones again', () => {
     const impersonation = new Impersonation()
     expect(impersonation.covers(C)).toBe(false)
     impersonation.start(C)

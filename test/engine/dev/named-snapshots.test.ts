@@ -34,7 +34,7 @@ describe('a named snapshot', () => {
     expect(await ask(node, 'evm_revert', '0x1')).toBe(true)
   })
 
-  it('has a name of its own, which is no id', async () => {
+  it('has a unique name that does not have the form of an id', async () => {
     const node = await nodeWith()
     await ask(node, 'evm_snapshot', 'one')
     await expect(ask(node, 'evm_snapshot', 'one')).rejects.toMatchObject({
@@ -51,7 +51,7 @@ describe('a named snapshot', () => {
   })
 })
 
-it('a snapshot whose block was replaced answers false, and those after it stay', async () => {
+it('a revert to a snapshot of a replaced block returns false, and later snapshots stay', async () => {
   const node = await nodeWith()
   await ask(node, 'evm_mine')
   await ask(node, 'evm_snapshot')
@@ -61,7 +61,7 @@ it('a snapshot whose block was replaced answers false, and those after it stay',
   expect(await ask(node, 'evm_revert', '0x2')).toBe(true)
 })
 
-it('a difference lists no code of an account that came without any', async () => {
+it('a difference lists no code for a new account without code', async () => {
   const node = await nodeWith()
   const to = '0x00000000000000000000000000000000000ab1e5'
   await ask(node, 'evm_snapshot', 'before')
@@ -89,7 +89,7 @@ it('the length of a record counts the transactions of the pool', async () => {
 })
 
 describe('a kept snapshot', () => {
-  it('outlives a restart with its id, name, clock and overrides; others do not', async () => {
+  it('remains after a restart with its id, name, clock and overrides; others do not', async () => {
     const dataDir = join(temporaryFolder(), 'data')
     const first = await createNode({ dataDir, lastingClock: true })
     await ask(first, 'evm_snapshot', 'lost')

@@ -49,7 +49,7 @@ describe('snapshots', () => {
     expect(snapshots.take(at('0x0d', unmoved))).toBe(7)
   })
 
-  it.each([0, -1, 3, 1.5, Number.NaN, 99])('know no number %d', (id) => {
+  it.each([0, -1, 3, 1.5, Number.NaN, 99])('refuse the unknown number %d', (id) => {
     const snapshots = taken({}, {})
     expect(snapshots.get(id)).toBeUndefined()
     snapshots.rewindTo(id, keep)
@@ -73,10 +73,10 @@ describe('snapshots', () => {
   })
 })
 
-describe('beyond the most that a node has', () => {
+describe('beyond the maximum number of snapshots', () => {
   const MOST: Partial<Snapshot>[] = Array.from({ length: MAX_SNAPSHOTS - 2 }, () => ({}))
 
-  it('the oldest that was reverted to is dropped, then the oldest, never one with a name or on disk', () => {
+  it('the oldest one that was reverted to is dropped, then the oldest, never one with a name or on disk', () => {
     const snapshots = taken({ isKept: true }, { name: 'a' }, {}, {}, {})
     snapshots.rewindTo(4, keep)
     snapshots.take(at('0x0a', unmoved))
@@ -93,7 +93,7 @@ describe('beyond the most that a node has', () => {
     expect(listed(snapshots)).toEqual([1, 2, 7, 8])
   })
 
-  it('snapshots and reverts can be repeated without end, and earlier snapshots stay', () => {
+  it('snapshots and reverts can be repeated any number of times, and earlier snapshots stay', () => {
     const snapshots = taken({ head: '0x01' })
     for (let round = 0; round < 5 * MAX_SNAPSHOTS; round++) {
       snapshots.rewindTo(snapshots.take(at('0x0a', unmoved)), keep)
@@ -105,7 +105,7 @@ describe('beyond the most that a node has', () => {
     expect(listed(snapshots)).toEqual([1])
   })
 
-  it('another one is refused when all have names or are on disk', () => {
+  it('another snapshot is refused when all have names or are on disk', () => {
     const snapshots = taken(...MOST.map(() => ({ isKept: true })), { name: 'a' }, { name: 'b' })
     expect(() => snapshots.take(at('0x0a', unmoved))).toThrow(
       'There are 10000 snapshots with names or kept on disk, the most that a node has; revert to an early one to drop those after it.',

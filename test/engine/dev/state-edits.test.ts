@@ -39,7 +39,7 @@ async function look({ engine: { queries } }: Node, address: Hex, slot = 0n, at: 
 }
 
 describe('an edited state', () => {
-  it('is seen at the head at once, by its tag, number and hash, and not below', async () => {
+  it('is visible at the head at once, by its tag, number and hash, and not below', async () => {
     const { engine } = await nodeOf()
     const node = open[0] as Node
     await engine.commands.mine()
@@ -66,7 +66,7 @@ describe('an edited state', () => {
     expect(engine.queries.head().postState).toBe(engine.queries.head().block.header.stateRoot)
   })
 
-  it('removes code, and refuses a nonce below the account’s with nothing changed', async () => {
+  it('can remove code; a nonce below the account’s is refused and changes nothing', async () => {
     const node = await nodeOf()
     const { dev, queries } = node.engine
     await dev.editState([{ address: A, code: fromHex('0x6001'), nonce: 4n }])

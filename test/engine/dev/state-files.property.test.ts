@@ -92,7 +92,7 @@ async function play(node: Node, steps: readonly Step[]): Promise<void> {
 
 const options = { mining: 'manual', now: () => NOW } as const
 
-it('gives a node the chain of another', async () => {
+it('reproduces the chain of one node on another', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), fc.boolean(), async (steps, isUsed) => {
       const first = await createNode(options)

@@ -51,7 +51,7 @@ async function forkOf(options: NodeOptions = {}) {
 const CREDENTIALS = `Basic ${Buffer.from('user:word').toString('base64')} secret`
 
 describe('headers and passwords', () => {
-  it('are sent to the origin of the operator, and to no other one that a caller gives', async () => {
+  it('are sent to the origin of the operator, and to no other origin that a caller names', async () => {
     const toOwn = noteHeaders(own)
     const toOther = noteHeaders(other)
     const node = await forkOf()
@@ -69,7 +69,7 @@ describe('headers and passwords', () => {
     expect(toOwn.at(-1)).toBe(CREDENTIALS)
   })
 
-  it('of a node without a fork are sent nowhere', async () => {
+  it('of a node without a fork are not sent', async () => {
     const seen = noteHeaders(other)
     const node = await forkOf({ fork: undefined })
     await request(node, 'hardhat_reset', { forking: { jsonRpcUrl: other.url } })

@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 describe('a fork', () => {
-  it('answers as its upstream does', async () => {
+  it('answers like its upstream', async () => {
     const { fork } = await forkOf(original)
     const { accounts, token, list, transfer } = chain
     for (const [method, ...params] of [
@@ -77,7 +77,7 @@ describe('a fork', () => {
     }
   })
 
-  it('answers as its upstream does with overrides, and at places within blocks', async () => {
+  it('answers like its upstream with overrides, and at positions within blocks', async () => {
     const { fork } = await forkOf(original)
     const { accounts, token, list, transfer } = chain
     const missing = `0x${'e'.repeat(40)}`
@@ -133,7 +133,7 @@ describe('a fork', () => {
     }
   })
 
-  it('executes transactions as its upstream would', async () => {
+  it('executes transactions like its upstream', async () => {
     const { fork } = await forkOf(original)
     const { fork: twin } = await forkOf(original)
     const { accounts, token } = chain
@@ -173,7 +173,7 @@ describe('a fork', () => {
     expect(remote.fetches.length + remote.loads.length - before).toBeLessThanOrEqual(5)
   })
 
-  it('fetches at another block in one request what the same code touched before', async () => {
+  it('fetches in one request the state that the same code read at another block', async () => {
     const { fork, remote } = await forkOf(original)
     const { accounts, token } = chain
     const height = Number(await request(fork, 'eth_blockNumber'))
@@ -193,7 +193,7 @@ describe('a fork', () => {
     expect(read).toBeLessThanOrEqual(items)
   })
 
-  it('mines each block once, with transactions whose state was not read before', async () => {
+  it('mines each block once when its transactions need state that was not fetched', async () => {
     const { fork } = await forkOf(original)
     const { accounts, token } = chain
     const added: number[] = []
@@ -228,7 +228,7 @@ describe('a fork', () => {
     expect(await readWord(fork, token, balanceOf(accounts[4]))).toBe(0n)
   })
 
-  it('finds logs below and above the block that it began with', async () => {
+  it('finds logs below and above the fork point', async () => {
     const { fork } = await forkOf(original)
     const { accounts, token } = chain
     const past = await request<unknown[]>(original, 'eth_getLogs', { fromBlock: '0x0', address: token })
@@ -281,7 +281,7 @@ describe('a fork', () => {
     )
   })
 
-  it('pays collected fees of blocks before the fork as its upstream does', async () => {
+  it('pays collected fees of blocks before the fork like its upstream', async () => {
     const payer = await createNode()
     const accounts = await request<Hex[]>(payer, 'eth_accounts')
     for (let i = 0; i < 14; i++) {
@@ -305,7 +305,7 @@ describe('a fork', () => {
     await payer.close()
   })
 
-  it('leaves out payouts whose headers its upstream does not have, with one warning', async () => {
+  it('omits payouts whose headers its upstream does not have, with one warning', async () => {
     const payer = await createNode()
     const accounts = await request<Hex[]>(payer, 'eth_accounts')
     for (let i = 0; i < 14; i++) {

@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => node.close())
 
 describe('a reset to a fork', () => {
-  it('keeps the filters of callers: they continue on the new chain, without changes that were not returned', async () => {
+  it('keeps the filters of callers, which continue on the new chain without unreturned changes of the old one', async () => {
     const { address, note } = await deployNotes(call)
     const logs = await call('eth_newFilter', { address })
     const everything = await call('eth_newFilter', { fromBlock: '0x0', address })
@@ -92,7 +92,7 @@ describe('a reset to a fork', () => {
     expect(await call('eth_blockNumber')).toBe('0x4')
   })
 
-  it('lets reads of the old chain finish, and refuses changes of it', async () => {
+  it('lets reads of the old chain finish, and refuses changes to it', async () => {
     const first = node.engine
     await fork(5)
     const accounts = await call('eth_accounts')

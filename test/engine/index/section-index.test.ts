@@ -115,7 +115,7 @@ const step = fc.oneof(
 )
 
 describe('a section index', () => {
-  it('finds what a scan of all blocks finds, whatever the changes of the chain', async () => {
+  it('finds the same as a scan of all blocks, whatever the changes of the chain', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
         const { chain, move, find, bruteForce, reopen, close } = await world()
@@ -136,7 +136,7 @@ describe('a section index', () => {
     )
   })
 
-  it('builds a section again whose record is damaged', async () => {
+  it('rebuilds a section with a damaged record', async () => {
     const { chain, move, find, bruteForce, looked, reopen, damage, close } = await world()
     move(0, 2 * SECTION_BLOCKS - 1)
     await damage(0)

@@ -35,7 +35,7 @@ function bruteForce(contents: readonly (readonly number[])[], asked: Clauses, fi
 }
 
 describe('rows of a section', () => {
-  it('find what a scan finds: growing, truncated, grown again, written and read', () => {
+  it('find the same as a scan: growing, truncated, grown again, encoded and decoded', () => {
     fc.assert(
       fc.property(blocks, blocks, fc.nat(SECTION_BLOCKS), clauses, (first, second, cut, asked) => {
         const rows = new GrowingRows()
@@ -55,7 +55,7 @@ describe('rows of a section', () => {
     )
   })
 
-  it('take few bytes where few blocks have a term', () => {
+  it('take few bytes when few blocks have a term', () => {
     const rows = new GrowingRows()
     for (let i = 0; i < SECTION_BLOCKS; i++) rows.add((mark) => i % 512 === 0 && mark(7))
     expect(rows.encode()).toHaveLength(4 + 8 + 2 * 2)

@@ -5,7 +5,7 @@ import { createHashrates } from '../../../src/engine/mining/hashrates.ts'
 const client = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 
 describe('reported hash rates', () => {
-  it('add up, the last of each client', () => {
+  it('are the sum of the last report of each client', () => {
     const rates = createHashrates(() => 1_000)
     expect(rates.total()).toBe(0n)
     rates.report(client(1), 100n)
@@ -14,7 +14,7 @@ describe('reported hash rates', () => {
     expect(rates.total()).toBe(80n)
   })
 
-  it('count for a minute', () => {
+  it('expire after a minute', () => {
     let now = 1_000
     const rates = createHashrates(() => now)
     rates.report(client(1), 100n)

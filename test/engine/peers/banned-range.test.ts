@@ -6,8 +6,8 @@ import { parseBannedRange } from '../../../src/engine/peers/banned-range.ts'
 
 const texts = (...given: string[]) => given.map((text) => parseBannedRange(text)?.text)
 
-describe('what can be banned', () => {
-  it('an address, each in one way of writing it', () => {
+describe('the text of a ban', () => {
+  it('is an address, with one key for all its notations', () => {
     expect(
       texts(
         '192.0.2.1',
@@ -59,14 +59,14 @@ describe('what can be banned', () => {
     expect(parseBannedRange(text)).toBeUndefined()
   })
 
-  it('one range under one key, however it is written', () => {
+  it('is a range, with one key for all its notations', () => {
     const keys = (...given: string[]) => new Set(given.map((text) => parseBannedRange(text)?.key)).size
     expect(keys('192.168.51.1/16', '192.168.0.0/16', '::ffff:192.168.9.9/112')).toBe(1)
     expect(keys('2001:db8::1/32', '2001:db8:0:0:0:0:192.0.2.1/32')).toBe(1)
     expect(keys('192.168.0.0/16', '192.168.0.0/17', '192.168.0.0', '2001:db8::/16')).toBe(4)
   })
 
-  it('the same key exactly when each holds the other’s address', () => {
+  it('has the same key for two ranges exactly when each contains the other’s address', () => {
     const byte = fc.nat({ max: 255 })
     const group = fc.nat({ max: 0xffff })
     const v4 = fc.tuple(fc.integer({ min: 1, max: 32 }), fc.tuple(fc.constant(203), byte, byte, byte))

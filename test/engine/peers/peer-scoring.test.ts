@@ -90,7 +90,7 @@ describe('bans', () => {
     expect([peers.isBanned('126.1.1.1'), peers.isBanned('127.0.0.1')]).toEqual([true, false])
   })
 
-  it('are refused for texts that are no address or range', async () => {
+  it('are refused for texts that are not an address or a range', async () => {
     const peers = await memory()
     expect(await peers.ban('127.0.0.1')).toBe(false)
     expect(await peers.unban('nowhere')).toBe(false)

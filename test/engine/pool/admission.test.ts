@@ -36,7 +36,7 @@ describe('admission to the pool', () => {
     )
   })
 
-  it('has 16 nonces, or the configured number', () => {
+  it('allows 16 nonces, or the configured number', () => {
     expect(admissionOf().refusal(tx(0, 15), account, head())).toBeUndefined()
     expect(admissionOf().refusal(tx(0, 16), account, head())).toBe('transaction nonce too high')
     expect(admissionOf({ accountSlots: 1 }).refusal(tx(0, 1), account, head())).toBe(
@@ -48,7 +48,7 @@ describe('admission to the pool', () => {
 describe('admission to the executable part', () => {
   const each = 21_000n * 100n + 1n
 
-  it('can pay for all that runs before it, but not for what it replaces', () => {
+  it('requires the balance for all runnable transactions before it, but not for the replaced one', () => {
     const funds = (balance: bigint) => ({ ...account, balance })
     const late = (nonce: number, price: bigint, balance: bigint) =>
       admissionOf().lateRefusal(tx(0, nonce, { gasPrice: price }), funds(balance), bookOf(2), head())
@@ -60,7 +60,7 @@ describe('admission to the executable part', () => {
     expect(late(1, 139n, RICH)).toBe('gas price not enough to bump transaction')
   })
 
-  it('spends its quota with each check when quotas are on', () => {
+  it('uses up the quota with each check when quotas are on', () => {
     const kept = admissionOf({ accountQuota: true })
     const [sender] = SENDERS as readonly [Hex]
     expect(kept.quotaOf(sender)).toBeUndefined()

@@ -13,7 +13,7 @@ const changes = fc.array(fc.record({ hash, adds: fc.boolean() }), { maxLength: 6
 const hashAt = (index: number): Hex =>
   `0x${((index * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0').padEnd(64, '0')}`
 
-it('holds what a Set holds, and tells what another lacks', () => {
+it('has the elements of a Set, and finds those that another one lacks', () => {
   fc.assert(
     fc.property(changes, changes, (first, second) => {
       const apply = (from: HashSet, known: Set<Hex>, list: typeof first) => {
@@ -40,7 +40,7 @@ it('holds what a Set holds, and tells what another lacks', () => {
   )
 })
 
-it('adds, removes and compares with steps by the logarithm of the size', async () => {
+it('adds, removes and compares in a number of steps logarithmic in its size', async () => {
   const sizes = [100, 10_000].map((size) =>
     HashSet.of(Array.from({ length: size }, (_, index) => hashAt(index))),
   )

@@ -139,7 +139,7 @@ function check(pool: Pool, model: Model): void {
   }
 }
 
-it('the pool holds what a plain list of the rules would hold', () => {
+it('the pool has the transactions of a simple model of its rules', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
       const ledger = new Ledger(BALANCE)

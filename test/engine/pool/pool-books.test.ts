@@ -15,8 +15,8 @@ function booksOf(...transactions: readonly Transaction[]) {
   return { books, book }
 }
 
-describe('the books of a pool', () => {
-  it('open with the first transaction and close with the last', () => {
+describe('the accounting of a pool', () => {
+  it('starts with the first transaction of a sender and ends with the last', () => {
     const { books, book } = booksOf(tx(0, 0))
     expect(books.of(sender)).toBe(book)
     expect([...books.senders()]).toEqual([sender])
@@ -26,7 +26,7 @@ describe('the books of a pool', () => {
     expect(books.size).toEqual({ pending: 0, queued: 0 })
   })
 
-  it('count runnable and queued transactions through every change', () => {
+  it('counts runnable and queued transactions through every change', () => {
     const { books, book } = booksOf(tx(0, 0), tx(0, 1), tx(0, 2), tx(0, 5))
     expect(books.size).toEqual({ pending: 3, queued: 1 })
     expect(books.demote(book).map(({ transaction }) => Number(transaction.nonce))).toEqual([0, 1, 2, 5])
@@ -43,7 +43,7 @@ describe('the books of a pool', () => {
     expect(books.has(tx(0, 5).hash)).toBe(false)
   })
 
-  it('return evicted hashes once: replaced, below the account’s nonce, evicted; not mined or dropped ones', () => {
+  it('returns evicted hashes once: replaced, below the account’s nonce, evicted; not mined or dropped ones', () => {
     const { books, book } = booksOf(tx(0, 0), tx(0, 1), tx(0, 2), tx(0, 3), tx(0, 4))
     expect(books.place(book, tx(0, 4, { gasPrice: 900n }), 1, 100)).toEqual(tx(0, 4))
     books.settle(book, 2n, new Set([tx(0, 0).hash]))
@@ -55,7 +55,7 @@ describe('the books of a pool', () => {
     expect(books.size).toEqual({ pending: 1, queued: 0 })
   })
 
-  it('evict, from the oldest on, transactions that are too old by height or by time', () => {
+  it('evicts transactions that are too old by height or by time, the oldest first', () => {
     const { books, book } = booksOf(tx(0, 0))
     books.place(book, tx(0, 1), 5, 200)
     books.place(book, tx(0, 2), 6, 300)

@@ -25,7 +25,7 @@ function offered(pool: Pool): string[] {
 }
 
 describe('adding', () => {
-  it('separates runnable from queued, and finds only the runnable', () => {
+  it('separates runnable from queued transactions, and looks up only runnable ones', () => {
     const { pool, ledger, add } = poolOf()
     expect(add(tx(0, 0))).toEqual({ status: 'pending', promoted: [tx(0, 0)] })
     expect(add(tx(0, 2))).toEqual({ status: 'queued', promoted: [] })
@@ -40,7 +40,7 @@ describe('adding', () => {
     expect(pool.nextNonce('0x99', ledger)).toBe(0n)
   })
 
-  it('makes what waited runnable once the gap closes', () => {
+  it('makes queued transactions runnable once the nonce gap closes', () => {
     const { pool, add } = poolOf()
     for (const nonce of [3, 1, 2, 5]) add(tx(0, nonce))
     expect(nonces(pool.queued())).toEqual([1, 2, 3, 5])
@@ -49,7 +49,7 @@ describe('adding', () => {
     expect(pool.size).toEqual({ pending: 4, queued: 1 })
   })
 
-  it('refuses what it has, by where it is', () => {
+  it('refuses known transactions, with a reason for runnable and for queued ones', () => {
     const { add } = poolOf()
     add(tx(0, 0))
     add(tx(0, 2))
@@ -57,7 +57,7 @@ describe('adding', () => {
     expect(refusalOf(() => add(tx(0, 2)))).toBe('queued transaction with same hash already exists')
   })
 
-  it('holds gas to the larger sublist of the head, or to the block where there are none', () => {
+  it('limits gas to the larger sublist of the head, or to the block without sublists', () => {
     const { pool, ledger } = poolOf()
     const large = tx(0, 0, { gasLimit: 10_000_000n })
     expect(refusalOf(() => pool.add(large, head(1, [], { gasLimit: 9_990_235n }), ledger))).toBe(
@@ -66,14 +66,14 @@ describe('adding', () => {
     expect(pool.add(large, head(0, [], { gasLimit: 10_000_000n }), ledger).status).toBe('pending')
   })
 
-  it('takes nonces up to the slots ahead', () => {
+  it('accepts nonces up to the configured number of slots', () => {
     const { add } = poolOf()
     expect(add(tx(0, 15)).status).toBe('queued')
     expect(refusalOf(() => add(tx(0, 16)))).toBe('transaction nonce too high')
     expect(poolOf({ accountSlots: 100 }).add(tx(0, 99)).status).toBe('queued')
   })
 
-  it('sums what all runnable transactions of a sender may cost', () => {
+  it('sums the maximum cost of all runnable transactions of a sender', () => {
     const each = 21_000n * 100n + 1n
     const { pool, ledger, add } = poolOf({}, 3n * each)
     for (const nonce of [0, 1, 2]) add(tx(0, nonce))
@@ -87,7 +87,7 @@ describe('adding', () => {
     expect(pool.size).toEqual({ pending: 4, queued: 1 })
   })
 
-  it('evicts a queued transaction that cannot be paid when it could become runnable, and stops there', () => {
+  it('evicts a queued transaction without enough balance when its turn comes, and stops there', () => {
     const each = 21_000n * 100n + 1n
     const { pool, add } = poolOf({}, 2n * each)
     for (const nonce of [1, 2, 3]) add(tx(0, nonce))
@@ -116,7 +116,7 @@ describe('adding', () => {
 })
 
 describe('replacing', () => {
-  it('takes 40 % more for a runnable nonce, and forgets the first', () => {
+  it('requires a price 40 % higher for a runnable nonce, and removes the replaced transaction', () => {
     const { pool, add } = poolOf()
     add(tx(0, 0, { gasPrice: 0x64n }))
     add(tx(0, 1))
@@ -134,7 +134,7 @@ describe('replacing', () => {
     expect(pool.size).toEqual({ pending: 2, queued: 0 })
   })
 
-  it('takes the last that came for a queued nonce', () => {
+  it('keeps the last transaction for a queued nonce', () => {
     const { pool, add } = poolOf()
     add(tx(0, 1))
     const cheaper = tx(0, 1, { gasPrice: 1n })
@@ -156,7 +156,7 @@ describe('following the chain', () => {
     expect(pool.takeEvicted()).toEqual([tx(0, 1).hash])
   })
 
-  it('makes transactions runnable that waited for a nonce in a block', () => {
+  it('makes transactions runnable when a block has the missing nonce', () => {
     const { pool, ledger, add } = poolOf()
     add(tx(0, 0))
     for (const nonce of [1, 2, 3, 6]) add(tx(0, nonce + 1))
@@ -224,7 +224,7 @@ describe('following the chain', () => {
   })
 })
 
-describe('taking out', () => {
+describe('removing', () => {
   it('queues later nonces again', () => {
     const { pool, add } = poolOf()
     for (const nonce of [0, 1, 2]) add(tx(0, nonce))
@@ -236,7 +236,7 @@ describe('taking out', () => {
     expect(pool.size).toEqual({ pending: 3, queued: 0 })
   })
 
-  it('empties', () => {
+  it('empties the pool', () => {
     const { pool, add } = poolOf()
     add(tx(0, 0))
     add(tx(0, 5))
@@ -247,8 +247,8 @@ describe('taking out', () => {
   })
 })
 
-describe('the offer to a block', () => {
-  it('takes best prices first, each sender in order of nonce', () => {
+describe('the selection for a block', () => {
+  it('takes the highest prices first, and those of a sender in order of nonce', () => {
     const { pool, add } = poolOf()
     add(tx(0, 0, { gasPrice: 10n }))
     add(tx(0, 1, { gasPrice: 1_000n }))
@@ -259,7 +259,7 @@ describe('the offer to a block', () => {
     expect(offered(pool)).toEqual(['1:0', '0:0', '0:1', '2:0'])
   })
 
-  it('ends with a sender whose transaction did not fit', () => {
+  it('skips later transactions of a sender after one that did not fit', () => {
     const { pool, add } = poolOf()
     for (const nonce of [0, 1]) {
       add(tx(0, nonce))

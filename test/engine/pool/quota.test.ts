@@ -5,7 +5,7 @@ import { tx } from './pool-cases.ts'
 const LIMIT = 7_500_000n
 
 describe('virtual gas', () => {
-  it('grows with gas, size, share of the block, a fresh account, a future nonce and a replacement', () => {
+  it('grows with gas, size, share of the block, a new account, a future nonce and a replacement', () => {
     const plain = tx(0, 4)
     const size = 1 + plain.raw.length / 25_000
     const share = 1 + (4 * 21_000) / 7_500_000
@@ -24,7 +24,7 @@ describe('virtual gas', () => {
 })
 
 describe('an account quota', () => {
-  it('takes the first transaction of a new account, which must then earn', () => {
+  it('covers the first transaction of a new account, and must then accumulate', () => {
     const wall = { now: 100 }
     const quota = new AccountQuota(() => wall.now)
     const fresh = { blockGasLimit: LIMIT, accountNonce: 0n }
@@ -38,7 +38,7 @@ describe('an account quota', () => {
     expect(quota.accept(tx(0, 2, { gasLimit: 6_800_000n }), fresh)).toBe(true)
   })
 
-  it('starts full for an account with a history, and holds no more than that', () => {
+  it('starts full for an account with a history, and never exceeds that', () => {
     const wall = { now: 100 }
     const quota = new AccountQuota(() => wall.now)
     const old = { blockGasLimit: LIMIT, accountNonce: 999n }
@@ -52,7 +52,7 @@ describe('an account quota', () => {
     }
   })
 
-  it('is counted for each sender separately', () => {
+  it('is separate for each sender', () => {
     const quota = new AccountQuota(() => 0)
     const fresh = { blockGasLimit: LIMIT, accountNonce: 0n }
     expect(quota.accept(tx(0, 0), fresh)).toBe(true)

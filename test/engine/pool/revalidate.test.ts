@@ -26,7 +26,7 @@ function offer(pool: Pool, transaction: Transaction, ledger: Ledger): void {
 const shown = (transactions: readonly Transaction[]) => transactions.map(({ hash }) => hash).sort()
 
 describe('a pool that is validated again', () => {
-  it('promotes and returns what a new nonce makes runnable', () => {
+  it('promotes and returns transactions that a new nonce makes runnable', () => {
     const [ledger, pool] = [new Ledger(), poolOf()]
     for (const nonce of [0, 3, 4]) offer(pool, tx(0, nonce), ledger)
     ledger.set(0, { nonce: 3 })
@@ -36,7 +36,7 @@ describe('a pool that is validated again', () => {
     expect(pool.revalidate(HEAD, ledger)).toEqual([])
   })
 
-  it('evicts what cannot be paid, and queues what is behind it', () => {
+  it('evicts transactions without enough balance, and queues those with later nonces', () => {
     const [ledger, pool] = [new Ledger(), poolOf()]
     for (const nonce of [0, 1, 2]) offer(pool, tx(0, nonce), ledger)
     ledger.set(0, { balance: 2n * COST - 1n })
@@ -71,7 +71,7 @@ describe('a pool that is validated again', () => {
     )
   })
 
-  it('holds what a new pool would take of it', () => {
+  it('keeps the transactions that a new pool would accept', () => {
     const arrival = fc.record({
       sender: fc.nat(2),
       nonce: fc.nat(5),

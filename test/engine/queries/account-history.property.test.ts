@@ -177,7 +177,7 @@ async function expectAsScan(node: Node, pageSize: number, hideRemasc = false): P
   }
 }
 
-it('answers as a scan over all blocks does', async () => {
+it('gives the same answers as a scan of all blocks', async () => {
   await fc.assert(
     fc.asyncProperty(plan, async ({ blocks, onDisk, pageSize }) => {
       const forge = await createForge()

@@ -100,7 +100,7 @@ it('indexes the participants of transactions, including created contracts', asyn
   await close()
 })
 
-it('finds those of blocks that replaced others far below the head', async () => {
+it('finds logs of blocks that replaced others far below the head', async () => {
   const { node, loggers, log, mine, call } = await loggingChain({})
   const before = await call('evm_snapshot')
   await log(0, [1, 2])

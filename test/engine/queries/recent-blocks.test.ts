@@ -28,7 +28,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 8 },
 )
 
-it('eth_netHashrate and eth_hashrate sum the blocks of the last hour up, whatever came before', async () => {
+it('eth_netHashrate and eth_hashrate sum up the blocks of the last hour, whatever came before', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
       let time = 1_900_000_000

@@ -58,7 +58,7 @@ describe('a block of several transactions', () => {
 })
 
 describe('a replay', () => {
-  it('has no parent to start from at genesis', async () => {
+  it('is refused for genesis, which has no parent', async () => {
     const genesis = (await node.engine.queries.block({ tag: 'earliest' }))?.executed as ExecutedBlock
     await expect(node.engine.queries.replay(genesis, () => undefined)).rejects.toMatchObject({
       kind: 'block-not-found',
@@ -66,7 +66,7 @@ describe('a replay', () => {
     expect(await node.engine.queries.traces(genesis)).toEqual([])
   })
 
-  it('ends when its time is up', async () => {
+  it('ends at its deadline', async () => {
     await send({ data: SPENDER, gas: '0x632ea0' })
     await call('evm_mine')
     await expect(

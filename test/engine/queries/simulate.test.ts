@@ -35,12 +35,12 @@ function call(code: string, callee = '', timeoutMs?: number) {
 }
 
 describe('a call', () => {
-  it('answers at once where nothing waits', () => {
+  it('returns synchronously when nothing has to be awaited', () => {
     expect(toHex(call(ANSWER) as Uint8Array)).toBe(WORD_42)
     expect(toHex(call(CALLER, ANSWER) as Uint8Array)).toBe(WORD_42)
   })
 
-  it('throws its refusal synchronously', () => {
+  it('throws a refusal synchronously', () => {
     expect(() => call(REVERTING)).toThrow(expect.objectContaining({ kind: 'reverted', data: WORD_42 }))
     expect(() => node.engine.queries.call({ to: CODE }, { number: 99 })).toThrow('Block not found')
   })
@@ -61,14 +61,14 @@ describe('a call', () => {
     await expect((async () => call(code, callee, 1))()).rejects.toMatchObject({ kind: 'limit-exceeded' })
   })
 
-  it('on the pending block waits for it', async () => {
+  it('on the pending block waits until it is built', async () => {
     const stateOverrides = new Map([[CODE, { code: fromHex(`0x${ANSWER}`) }]])
     const output = node.engine.queries.call({ to: CODE }, { tag: 'pending' }, { stateOverrides })
     expect(output).toBeInstanceOf(Promise)
     expect(toHex(await output)).toBe(WORD_42)
   })
 
-  it('answers after its console texts are announced', async () => {
+  it('returns after its console texts are announced', async () => {
     const texts: string[] = []
     const unsubscribe = node.engine.events.on('console', (output) => {
       texts.push(...output.texts)

@@ -130,8 +130,8 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('a chain that is in order', () => {
-  it('has no fault, from any height, its blocks beside the chain included', async () => {
+describe('an intact chain', () => {
+  it('has no fault, from any height, side blocks included', async () => {
     const store = createReadOnlyStore(levelOf(entries), [])
     const whole = await verify(store)
     expect(whole.faults).toEqual([])
@@ -197,7 +197,7 @@ describe('a flipped bit', () => {
     }
   })
 
-  it('that is missing is found: each kind of entry', async () => {
+  it('that is missing is found, for each kind of entry', async () => {
     const level = levelOf(entries)
     const chain = ['headers', 'bodies', 'receipts', 'heights', 'canonical', 'transactions', 'meta']
     for (const table of [...chain, 'internals', 'senderNonces', 'accountBlocks', 'creators']) {
@@ -209,7 +209,7 @@ describe('a flipped bit', () => {
 })
 
 describe('a block with consistent entries', () => {
-  it('is found when its execution gives a different state', async () => {
+  it('is reported when its execution gives a different state', async () => {
     const level = levelOf(entries)
     const tables = chainTables(createReadOnlyStore(level, []), config)
     const old = tables.meta.get('head') as Hex
@@ -253,7 +253,7 @@ describe('a block with consistent entries', () => {
 })
 
 describe('an entry of the accounts', () => {
-  it('that belongs to no block is found, beside one that is missing too', async () => {
+  it('that belongs to no block is found, also together with a missing one', async () => {
     const tables = accountTables(createReadOnlyStore(levelOf(entries), []))
     const stray: Hex = `0x${'77'.repeat(20)}000000000003`
     const origin = { hash: `0x${'5a'.repeat(32)}`, creator: `0x${'66'.repeat(20)}` } as const
@@ -285,7 +285,7 @@ describe('an entry of the accounts', () => {
 })
 
 describe('a kept snapshot', () => {
-  it('is compared with its block, and its state is walked', async () => {
+  it('is compared with its block, and its state is traversed', async () => {
     const tables = allTables(createReadOnlyStore(levelOf(entries), []), config)
     const kept = tables.keptSnapshots.get(1) as KeptSnapshot
     const postState: Hex = `0x${'77'.repeat(32)}`
@@ -335,7 +335,7 @@ describe('a section of an index', () => {
     return faults
   }
 
-  it('is compared with its blocks, on a branch that lost too', async () => {
+  it('is compared with its blocks, also on a replaced branch', async () => {
     // Two rows, of the bloom's bit 0 and of any log (2048): number of rows; term and end of each; 128 bytes each.
     const rows = new Uint8Array(20 + 2 * 128).fill(255)
     const view = new DataView(rows.buffer)

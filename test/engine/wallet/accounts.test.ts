@@ -12,7 +12,7 @@ function keysOf(accounts: LocalAccounts): string[] {
 }
 
 describe('local accounts', () => {
-  it("are the reference node's, the miner's last", async () => {
+  it("equal those of the reference node, the miner's last", async () => {
     const accounts = await createAccounts({ enabled: true, chain: 'regtest' })
     expect(accounts.list()).toEqual(LOCAL.map(({ address }) => address))
     expect(keysOf(accounts)).toEqual(LOCAL.map(({ key }) => key))
@@ -24,7 +24,7 @@ describe('local accounts', () => {
     expect(accounts.key('0x0000000000000000000000000000000000000001')).toBeUndefined()
   })
 
-  it.each([0, 1, 3, 12])('are just as many as asked for: %i', async (count) => {
+  it.each([0, 1, 3, 12])('are as many as configured: %i', async (count) => {
     const accounts = await createAccounts({ enabled: true, chain: 'devnet', count })
     expect(accounts.list().length).toBe(count)
     expect(accounts.list().slice(0, 10)).toEqual(

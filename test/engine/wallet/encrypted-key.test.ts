@@ -25,7 +25,7 @@ const parsed = (value: unknown): EncryptedKey => {
 }
 
 describe('an encrypted key', () => {
-  it('opens with its passphrase and no other', async () => {
+  it('is decrypted with its passphrase and no other', async () => {
     const passphrase = fc.string({ unit: 'binary' })
     await fc.assert(
       fc.asyncProperty(passphrase, passphrase, async (passphrase, other) => {
@@ -38,14 +38,14 @@ describe('an encrypted key', () => {
     )
   })
 
-  it('is a keystore of ethers, at the full cost', async () => {
+  it('is readable by ethers, at the full cost', async () => {
     const text = JSON.stringify(await encryptKey(KEY, ADDRESS, 'motör head', STANDARD_COST))
     const wallet = await Wallet.fromEncryptedJson(text, 'motör head')
     expect(wallet.privateKey).toBe(toHex(KEY))
     expect(JSON.parse(text).crypto.kdfparams).toMatchObject({ n: 131_072, r: 8, p: 1, dklen: 32 })
   })
 
-  it('may come from ethers', async () => {
+  it('may be written by ethers', async () => {
     const account = { address: ADDRESS, privateKey: toHex(KEY) }
     const text = await encryptKeystoreJson(account, 'moo', { scrypt: { N: 2, r: 1, p: 1 } })
     const encrypted = parseEncryptedKey(text) as EncryptedKey
@@ -53,7 +53,7 @@ describe('an encrypted key', () => {
     expect(await decryptKey(encrypted, 'Moo')).toBeUndefined()
   })
 
-  it('is different each time, and does not contain its key', async () => {
+  it('is different each time, and does not contain the plain key', async () => {
     const [one, two] = await Promise.all([1, 2].map(() => encryptKey(KEY, ADDRESS, 'moo', CHEAP)))
     expect(one?.id).not.toBe(two?.id)
     expect(one?.crypto.ciphertext).not.toBe(two?.crypto.ciphertext)
@@ -61,7 +61,7 @@ describe('an encrypted key', () => {
   })
 
   it.each(fixture<{ name: string; passphrase: string; key: string; file: object }[]>('keystore/v3.json'))(
-    'opens a published file: $name',
+    'decrypts from a published file: $name',
     async ({ passphrase, key, file }) => {
       expect(toHex((await decryptKey(parsed(file), passphrase)) ?? new Uint8Array())).toBe(`0x${key}`)
       expect(addressOf(fromHex(`0x${key}`))).toBe(addressOfEncrypted(parsed(file)))

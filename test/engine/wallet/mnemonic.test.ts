@@ -7,7 +7,7 @@ import { toHex } from '../../../src/encoding/hex.ts'
 import { deriveKeys } from '../../../src/engine/wallet/mnemonic.ts'
 
 describe('keys from a mnemonic', () => {
-  it('are those of BIP-39 and BIP-32, whatever the words', () => {
+  it('equal those of BIP-39 and BIP-32, whatever the words', () => {
     const entropy = fc.constantFrom(16, 24, 32).chain((length) => {
       return fc.uint8Array({ minLength: length, maxLength: length })
     })

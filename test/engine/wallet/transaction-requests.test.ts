@@ -27,7 +27,7 @@ function requestsOf() {
   }
 }
 
-it('fills in what is left out: the nonce behind what waits, 90,000 gas, no price', () => {
+it('fills in missing members: the nonce after the pooled ones, 90,000 gas, no price', () => {
   const plain = { gasPrice: 0n, gasLimit: 90_000n, to: null, value: 0n, data: EMPTY, chainId: CONFIG.chainId }
   expect(requestsOf().sign({ from: held })).toEqual(signTransaction({ ...plain, nonce: 2n }, heldKey))
 })

@@ -82,7 +82,7 @@ describe('a wallet', () => {
     expect(wallet.key(STORED)).toEqual(keyOf(2))
   })
 
-  it('wipes a key that it locks', async () => {
+  it('overwrites a key when it is locked', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     const keys = [wallet.key(STORED), wallet.key(LOCAL)]
@@ -125,7 +125,7 @@ describe('a wallet', () => {
     )
   })
 
-  it('takes a new passphrase with the key, and the old one no longer opens', async () => {
+  it('sets a new passphrase together with the key, and no longer accepts the old one', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     await wallet.importKey(keyOf(2), 'baa')
@@ -148,7 +148,7 @@ describe('a wallet', () => {
 })
 
 describe('an unlocked account', () => {
-  it('locks itself in time, by timer', async () => {
+  it('is locked by a timer', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     const key = wallet.key(STORED)
@@ -160,7 +160,7 @@ describe('an unlocked account', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('is locked in time though the timer is late', async () => {
+  it('is locked on time although the timer is late', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     vi.setSystemTime(START + UNLOCK_MS)
@@ -169,7 +169,7 @@ describe('an unlocked account', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('lasts from the last time that it was unlocked, longer or shorter', async () => {
+  it('stays unlocked from the last unlock on, for a longer or a shorter time', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     expect(await wallet.unlock(STORED, 'moo', 2 * UNLOCK_MS)).toBe(true)
@@ -182,7 +182,7 @@ describe('an unlocked account', () => {
     expect(wallet.key(STORED)).toBeUndefined()
   })
 
-  it('outlasts the longest timer', async () => {
+  it('stays unlocked beyond the longest possible timer', async () => {
     const wallet = memoryWallet()
     await wallet.importKey(keyOf(2), 'moo')
     const month = 2 ** 31
@@ -216,7 +216,7 @@ describe('a wallet on disk', () => {
     expect(again.key(STORED)).toEqual(keyOf(2))
   })
 
-  it('writes a new passphrase over the old one', async () => {
+  it('replaces the old passphrase', async () => {
     const folder = join(temporaryFolder(), 'keystore')
     const wallet = await diskWallet(folder)
     await wallet.importKey(keyOf(2), 'moo')
@@ -230,7 +230,7 @@ describe('a wallet on disk', () => {
     expect(await again.unlock(STORED, 'baa', 1)).toBe(true)
   })
 
-  it('ignores files that are no keys, with a warning', async () => {
+  it('ignores files that are not keys, with a warning', async () => {
     const folder = join(temporaryFolder(), 'keystore')
     await (await diskWallet(folder)).importKey(keyOf(2), 'moo')
     writeFileSync(join(folder, 'notes.txt'), 'buy milk')
