@@ -17,7 +17,7 @@ const HEIGHTS = [0, 729_000, 1_052_700, 1_591_000, 2_018_000, 2_392_700, 3_614_8
 HEIGHTS.push(6_223_700, 7_338_024, 8_052_200, 8_804_200)
 
 describe('both EVMs', () => {
-  it('do the same at every height of the main network', async () => {
+  it('give the same result at every height of the main network', async () => {
     const vm = createBothVm({ chainId: 30, rulesAt: vmRulesOf('mainnet') })
     const heights = fc.constantFrom(...HEIGHTS)
     const seed = Date.now() % 2 ** 31
@@ -50,7 +50,7 @@ describe('both EVMs', () => {
     await expect(run(state, { gas: 2n ** 33n, value: 1n }, { vm })).resolves.toBeDefined()
   })
 
-  it('leave the state as one of them does', async () => {
+  it('leave the same state as either of them alone', async () => {
     const vm = createBothVm({ chainId: 33 })
     const state = world({ [CONTRACT]: { code: '7 1 SSTORE', storage: { 2: 5n } } })
     await run(state, { value: 3n }, { vm })
@@ -93,7 +93,7 @@ describe('a difference', () => {
     })
   })
 
-  it('leaves the state as it was, and traced runs are not compared', async () => {
+  it('leaves the state unchanged, and traced runs are not compared', async () => {
     const state = world({ [CONTRACT]: { code: '5 7 ADD 0 SSTORE' } })
     await expect(run(state, { value: 1n }, { vm })).rejects.toMatchObject({ kind: 'execution-differs' })
     expect(state.account(CONTRACT)?.balance).toBe(0n)
@@ -101,7 +101,7 @@ describe('a difference', () => {
     expect(traced.status).toBe('succeeded')
   })
 
-  it('in a precompiled contract is none', async () => {
+  it('in a precompiled contract is not reported', async () => {
     const code = `0 0 MSTORE 32 0 32 0 0 ${PRECOMPILE_ADDRESS.remasc} GAS CALL`
     await expect(
       run(world({ [CONTRACT]: { code } }), {}, { vm: createBothVm({ chainId: 33 }) }),

@@ -54,7 +54,7 @@ describe('the choice of the EVM', () => {
     for (const other of others) expect(other).toEqual(own)
   })
 
-  it('stands in web3_clientVersion', async () => {
+  it('appears in web3_clientVersion', async () => {
     const versions = await Promise.all(
       EVMS.map(async (evm) => (await nodeWith(evm)).request({ method: 'web3_clientVersion', params: [] })),
     )
@@ -81,7 +81,7 @@ describe('the choice of the EVM', () => {
     }
   })
 
-  it('leaves the deadline of a call', async () => {
+  it('does not affect the deadline of a call', async () => {
     const node = await createNode({ evm: 'ethereumjs', rpcTimeoutMs: 200 })
     open.push(node)
     const loop = { data: '0x5b600056' }

@@ -33,7 +33,7 @@ async function failure(number: number, code: string | Uint8Array): Promise<strin
 }
 
 describe('rule sets', () => {
-  it('are the present ones on the local network, and shared between changes', () => {
+  it('are the current ones on the local network, and shared between activations', () => {
     expect(vmRulesOf('regtest')(0)).toBe(CHAIN_RULES)
     expect(vmRulesOf('devnet')(7)).toBe(CHAIN_RULES)
     const mainnet = vmRulesOf('mainnet')
@@ -62,7 +62,7 @@ describe('opcodes', () => {
     expect(await failure(from, code)).toBeUndefined()
   })
 
-  it('DUPN, SWAPN and TXINDEX go with RSKIP-191; the byte after the first two is skipped', async () => {
+  it('DUPN, SWAPN and TXINDEX end with RSKIP-191; the byte after the first two is skipped', async () => {
     const pushes = (words: number[]) => words.flatMap((word) => [0x60, word])
     const end = [0x60, 0, 0x52, 0x60, 32, 0x60, 0, 0xf3]
     const dupn = Uint8Array.from([...pushes([7, 8, 9, 2]), 0xa8, 0xfe, ...end])
@@ -102,7 +102,7 @@ describe('opcodes', () => {
 })
 
 describe('calls', () => {
-  it('go 1024 deep before RSKIP-150, and 400 after', async () => {
+  it('are limited to depth 1024 before RSKIP-150, and to 400 after', async () => {
     // Calls itself with all gas and returns how many calls were inside it, and itself.
     const code = `0 MLOAD 32 0 32 0 0 ${CONTRACT} GAS CALL POP 0 MLOAD 1 ADD 0 MSTORE 32 0 RETURN`
     const depth = async (number: number) => {
@@ -186,14 +186,14 @@ describe('precompiled contracts', () => {
     expect(most(8_052_200)).toBe(128)
   })
 
-  it('of the curve answer invalid points with nothing before RSKIP-197', async () => {
+  it('of the curve return empty data for invalid points before RSKIP-197', async () => {
     const code = `1 0 MSTORE 0 0 128 0 0 ${AT.bn128Add} 50000 CALL`
     expect(await answer(3_614_799, code)).toBe(1n)
     expect(await answer(3_614_799, `${code} POP RETURNDATASIZE`)).toBe(0n)
     expect(await answer(3_614_800, code)).toBe(0n)
   })
 
-  it('have two more methods of block headers from RSKIP-536 on', async () => {
+  it('have two additional block header methods from RSKIP-536 on', async () => {
     const contracts = (height: number) => vmRulesOf('mainnet')(height).precompiles.get(AT.blockHeader)
     for (const method of ['getCumulativeWork(int256)', 'getDifficultyWithUncles(int256)']) {
       const selector = keccak256(new TextEncoder().encode(method)).subarray(0, 4)
@@ -239,7 +239,7 @@ describe('creations', () => {
     expect(late.state.account(child)).toBeUndefined()
   })
 
-  it('may leave code that begins with 0xef before RSKIP-544', async () => {
+  it('may deploy code that begins with 0xef before RSKIP-544', async () => {
     const data = assemble('0xef 0 MSTORE8 1 0 RETURN')
     const outcome = async (number: number) =>
       (await run(world(), { to: null, data }, { vm, env: { ...ENVIRONMENT, number } })).status
@@ -247,7 +247,7 @@ describe('creations', () => {
     expect(await outcome(8_804_200)).toBe('failed')
   })
 
-  it('may revert with a payload that begins with 0xef, which is no code', async () => {
+  it('may revert with a payload that begins with 0xef, since it is not code', async () => {
     const data = assemble('0xef 0 MSTORE8 1 0 REVERT')
     const env = { ...ENVIRONMENT, number: 8_804_200 }
     const { status, gasUsed, output } = await run(world(), { to: null, data }, { vm, env })
@@ -255,7 +255,7 @@ describe('creations', () => {
     expect(gasUsed).toBeLessThan(100n)
   })
 
-  it('have init code of any length, without a price of its own, before RSKIP-438', async () => {
+  it('have init code of any length, at no extra price, before RSKIP-438', async () => {
     const code = '49153 0 0 CREATE'
     expect(await failure(7_338_023, `${code} STOP`)).toBeUndefined()
     expect(await failure(7_338_024, `${code} STOP`)).toBe('initcode exceeds max initcode size')
@@ -273,13 +273,13 @@ describe('intrinsic gas', () => {
     expect(gas(6_223_700, '0x0001')).toBe(21_020n)
   })
 
-  it('has words of init code from RSKIP-438 on', () => {
+  it('includes words of init code from RSKIP-438 on', () => {
     expect(gas(7_338_023, '0x01', null)).toBe(53_016n)
     expect(gas(7_338_024, '0x01', null)).toBe(53_018n)
     expect(vmRulesOf('mainnet')(7_338_023).maxInitcodeSize).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it("is also paid by the Bridge's own senders once a network is set up", () => {
+  it("is also charged to the Bridge's own senders once a network is set up", () => {
     const from: Hex = '0x85845342b0d5260d516d6da5280a7df9a96d1925'
     const call = { from, to: AT.bridge, data: new Uint8Array() }
     expect(vmRulesOf('mainnet')(369_999).intrinsicGas(call)).toBe(0n)

@@ -26,7 +26,7 @@ const called = `${passing('0 0x1000006')} CALL 0 MSTORE 32 0 RETURN`
 const staticCalled = `${passing('0x1000006')} STATICCALL 0 MSTORE 32 0 RETURN`
 
 describe('a call of the Bridge that fails after its first access of headers', () => {
-  it('leaves the stored genesis without its height when a transaction makes it, and moves no value', async () => {
+  it('stores the genesis without its height when a transaction makes the call, and moves no value', async () => {
     const state = world({ [BRIDGE]: { balance: 1n } })
     const balance = state.account(SENDER)?.balance
     const result = await run(state, { to: BRIDGE, data: failing, value: 5n })
@@ -39,7 +39,7 @@ describe('a call of the Bridge that fails after its first access of headers', ()
     expect(state.account(SENDER)?.balance).toBe(balance)
   })
 
-  it('leaves nothing when code makes it', async () => {
+  it('stores nothing when code makes the call', async () => {
     const state = world({ [BRIDGE]: { balance: 1n }, [CONTRACT]: { code: called } })
     const result = await run(state, { data: failing })
     expect(result.status).toBe('succeeded')

@@ -49,7 +49,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
 
   const call = (to: Hex, gas = 100_000, value = 0) => `32 0 0 0 ${value} ${to} ${gas} CALL`
 
-  it('calls fail at depth 400, the gas returned', async () => {
+  it('calls fail at depth 400 and return the gas', async () => {
     // Each frame counts itself in slot 0 and calls on; the deepest one's call pushes 0 and it stores 7.
     const code = `1 0 SLOAD ADD 0 SSTORE 0 0 0 0 0 ${CONTRACT} GAS CALL @ok JUMPI 7 1 SSTORE ok:`
     const state = given(code)
@@ -58,7 +58,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(state.storage(CONTRACT, 1n)).toBe(7n)
   })
 
-  it('creations fail at depth 400, the gas returned', async () => {
+  it('creations fail at depth 400 and return the gas', async () => {
     const code = `0 SLOAD 1 ADD 0 SSTORE 0 SLOAD 401 EQ @deep JUMPI 0 0 0 0 0 ${CONTRACT} GAS CALL STOP deep: 0 0 0 CREATE 2 SSTORE GAS 1 SSTORE`
     const state = given(code)
     expect((await run(state, { gas: 50_000_000n }, { vm })).status).toBe('succeeded')
@@ -74,7 +74,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(await run(given('POP'), {}, { vm })).toMatchObject({ failure: 'stack underflow' })
   })
 
-  it('balance too low for a call: 0, gas returned, return data cleared', async () => {
+  it('a call without enough balance returns 0 and the gas, and clears the return data', async () => {
     const others = { [OTHER]: { code: '32 0 RETURN' } }
     expect(await top(`${call(OTHER)} POP ${call(OTHER, 0, 1001)}`, others)).toBe(0n)
     expect(await top(`${call(OTHER)} POP RETURNDATASIZE`, others)).toBe(32n)
@@ -105,7 +105,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(await top(`1 ${call(OTHER, 50_000)} RETURNDATASIZE ADD`, others)).toBe(0n)
   })
 
-  it('a callee’s REVERT returns gas and its data', async () => {
+  it('a callee’s REVERT returns its gas and data', async () => {
     const others = { [OTHER]: { code: '1 0 SSTORE 99 0 MSTORE 32 0 REVERT' } }
     const state = given(`${call(OTHER, 50_000)} 0 MSTORE8 RETURNDATASIZE 32 MSTORE 64 0 RETURN`, others)
     const result = await run(state, {}, { vm })
@@ -114,7 +114,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(result.gasUsed).toBeLessThan(22_000n)
   })
 
-  it('CREATE: the creator’s nonce moves and stays moved when the child fails', async () => {
+  it('CREATE increments the creator’s nonce, also when the child fails', async () => {
     const state = given(`${create(assemble('#fe'))} ${RETURN_TOP}`)
     // The child burns everything, so nothing is left to return with.
     expect((await run(state, {}, { vm })).failure).toBe('out of gas')
@@ -123,7 +123,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(account(reverted, CONTRACT).nonce).toBe(2n)
   })
 
-  it('CREATE: the contract has nonce 1 and keeps a balance that was there', async () => {
+  it('CREATE gives the contract nonce 1 and keeps an existing balance', async () => {
     const created = contractAddress(CONTRACT, 1n)
     const state = given(`${create(deployer(assemble('STOP')), 5)} ${RETURN_TOP}`, {
       [created]: { balance: 6n },
@@ -142,13 +142,13 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(result).toMatchObject({ status: 'failed', failure: 'out of gas', gasUsed: 1_000_000n })
   })
 
-  it('CREATE onto an address with storage alone does not collide', async () => {
+  it('CREATE does not collide with an address that has only storage', async () => {
     const created = contractAddress(CONTRACT, 1n)
     const standing = { balance: 1n, storage: { 3: 4n } }
     expect(await top(create(assemble('STOP')), { [created]: standing })).toBe(BigInt(created))
   })
 
-  it('CREATE onto an address destroyed earlier in the list collides', async () => {
+  it('CREATE collides with a contract destroyed earlier in the list', async () => {
     const destroyedEarlier = new Set([contractAddress(CONTRACT, 1n)])
     const state = given(`${create(assemble('STOP'))} ${RETURN_TOP}`)
     expect((await run(state, {}, { vm, destroyedEarlier })).status).toBe('failed')
@@ -157,7 +157,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect((await run(free, {}, { vm, destroyedEarlier: elsewhere })).status).toBe('succeeded')
   })
 
-  it('init code above 49,152 bytes: the creating frame fails', async () => {
+  it('init code above 49,152 bytes fails the creating frame', async () => {
     const codes = (length: number) => [`${length} 0 0 CREATE`, `0 ${length} 0 0 CREATE2`]
     for (const code of codes(49_153)) {
       const state = given(`0 0 0 0 0 ${OTHER} 500000 CALL ${RETURN_TOP}`, { [OTHER]: { code } })
@@ -192,7 +192,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(state.account(created)).toBeUndefined()
   })
 
-  it('code of 24,576 bytes may stay', async () => {
+  it('code of 24,576 bytes may be deployed', async () => {
     const created = contractAddress(SENDER, 0n)
     const state = given('STOP')
     const data = assemble('24576 0 RETURN')
@@ -209,7 +209,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(state.storage(created as Hex, 0n)).toBe(BigInt(contractAddress(created as Hex, 0n)))
   })
 
-  it('SELFDESTRUCT moves the balance at once and runs no further', async () => {
+  it('SELFDESTRUCT moves the balance at once and ends the frame', async () => {
     const state = given(`${call(OTHER)} POP ${NOBODY} BALANCE 0 SSTORE`, {
       [OTHER]: { balance: 9n, code: `${NOBODY} SELFDESTRUCT 1 0 SSTORE` },
       [NOBODY]: { balance: 2n },
@@ -257,7 +257,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(await top(`32 0 0 0 ${COINBASE} 300000 STATICCALL POP 0 MLOAD`, nested)).toBe(0n)
   })
 
-  it('inside STATICCALL a CALL without value and a CALLCODE with value pass', async () => {
+  it('inside STATICCALL a CALL without value and a CALLCODE with value are allowed', async () => {
     const others = {
       [OTHER]: { balance: 5n, code: `0 0 0 0 0 ${NOBODY} 0 CALL 0 0 0 0 1 ${NOBODY} 0 CALLCODE` },
     }
@@ -279,7 +279,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(await run(given(code), {}, { vm })).toMatchObject({ status: 'failed', gasUsed: 1_000_000n })
   })
 
-  it('BLOCKHASH knows the last 256 blocks', async () => {
+  it('BLOCKHASH returns the hashes of the last 256 blocks', async () => {
     const hashOf = (height: number) => BigInt(toHex(new Uint8Array(32).fill(height % 256)))
     expect(await top('999 BLOCKHASH')).toBe(hashOf(999))
     expect(await top('744 BLOCKHASH')).toBe(hashOf(744))
@@ -288,12 +288,12 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(await top('0 NOT BLOCKHASH')).toBe(0n)
   })
 
-  it('GASLIMIT is the block’s and COINBASE the block’s', async () => {
+  it('GASLIMIT and COINBASE are those of the block', async () => {
     expect(await top('GASLIMIT')).toBe(10_000_000n)
     expect(await top('COINBASE')).toBe(BigInt(COINBASE))
   })
 
-  it('empty accounts stay', async () => {
+  it('empty accounts are not deleted', async () => {
     const state = given(call(OTHER), { [OTHER]: {} })
     await run(state, {}, { vm })
     expect(account(state, OTHER)).toMatchObject({ nonce: 0n, balance: 0n })
@@ -316,7 +316,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     ])
   })
 
-  it('transient storage is undone with its frame and gone with its transaction', async () => {
+  it('transient storage is undone with its frame and cleared after its transaction', async () => {
     const others = { [OTHER]: { code: `5 0 TSTORE 0 0 REVERT` } }
     const delegate = `0 0 0 0 ${OTHER} 100000 DELEGATECALL POP`
     expect(await top(`4 0 TSTORE ${delegate} 0 TLOAD`, others)).toBe(4n)
@@ -325,7 +325,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(word(await run(state, {}, { vm }))).toBe(0n)
   })
 
-  it('SIGNEXTEND, BYTE and signed arithmetic are Ethereum’s', async () => {
+  it('SIGNEXTEND, BYTE and signed arithmetic work as on Ethereum', async () => {
     const minus = (n: bigint) => 2n ** 256n - n
     expect(await top('0xff 0 SIGNEXTEND')).toBe(minus(1n))
     expect(await top('0x7f 0 SIGNEXTEND')).toBe(0x7fn)

@@ -27,7 +27,7 @@ const pcs = fc.array(fc.oneof(fc.nat({ max: 130 }), fc.constant(2 ** 31), fc.con
 })
 
 describe('jump destinations', () => {
-  it('are found in whatever order they are asked for', () => {
+  it('are found in any order of queries', () => {
     fc.assert(
       fc.property(code, pcs, (bytes, asked) => {
         const analysis = analyse(bytes, false)
@@ -56,7 +56,7 @@ describe('jump destinations', () => {
     expect(found(true)).toEqual([6])
   })
 
-  it('are searched for no further than the farthest that was asked for', () => {
+  it('are searched only up to the highest queried offset', () => {
     const bytes = new Uint8Array(1000).fill(JUMPDEST)
     const analysis = analyse(bytes, false)
     expect(isJumpDestination(analysis, 10)).toBe(true)

@@ -23,7 +23,7 @@ describe('the reason of a revert', () => {
     expect(revertReason(fromHex(hex))).toBeUndefined()
   })
 
-  it('is unknown when the text is not where it should be', () => {
+  it('is unknown when the text is not at its standard offset', () => {
     expect(revertReason(payload(64, 4, text('boom')))).toBeUndefined()
     expect(revertReason(payload(32, 5, text('boom')))).toBeUndefined()
     expect(revertReason(fromHex(`0x08c379a0${word(32)}${'f'.repeat(64)}`))).toBeUndefined()
@@ -31,7 +31,7 @@ describe('the reason of a revert', () => {
 })
 
 describe('a failure', () => {
-  it('is none when the message succeeded', () => {
+  it('is absent when the message succeeded', () => {
     expect(failureOf({ status: 'succeeded', output: new Uint8Array(0) })).toBeUndefined()
   })
 

@@ -89,13 +89,13 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(await gasOf(code, pushes)).toBe(expected)
   })
 
-  it('an SSTORE with 2,300 gas is allowed where it can be paid', async () => {
+  it('an SSTORE with 2,300 gas left is allowed when the gas covers its price', async () => {
     // No sentry: 5,000 gas is enough although less than 2,300 stays.
     expect(await execute('6 1 SSTORE', {}, 5_006n)).toMatchObject({ status: 'succeeded', gasUsed: 5_006n })
     expect(await execute('6 1 SSTORE', {}, 5_005n)).toMatchObject({ failure: 'out of gas' })
   })
 
-  it('refunds: 15,000 for a cleared slot, 24,000 for a destruction, once each', async () => {
+  it('refunds are 15,000 for a cleared slot and 24,000 for a destruction, once each', async () => {
     expect((await execute('0 1 SSTORE')).refund).toBe(15_000n)
     expect((await execute('0 0 SSTORE')).refund).toBe(0n)
     expect((await execute('0 1 SSTORE 1 1 SSTORE 0 1 SSTORE')).refund).toBe(30_000n)
@@ -103,32 +103,32 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect((await execute(twice, { [OTHER]: { code: 'CALLER SELFDESTRUCT' } })).refund).toBe(24_000n)
   })
 
-  it('the stipend is the caller’s to pay', async () => {
+  it('the stipend is charged to the caller', async () => {
     const child = { [OTHER]: { code: 'a: @a JUMP' } }
     // Gas asked for: 1,000; the child burns it and the stipend.
     const used = await gasOf(`0 0 0 0 1 ${OTHER} 1000 CALL`, 7, child)
     expect(used).toBe(9_700n + 1_000n + 2_300n)
   })
 
-  it('fewer than 2,300 left after a value call’s own cost is out of gas', async () => {
+  it('a call with value is out of gas when less than 2,300 is left after its own cost', async () => {
     const code = `0 0 0 0 1 ${OTHER} 0 CALL`
     const cost = 7n * PUSH + 9_700n
     expect(await execute(code, {}, cost + 2_300n)).toMatchObject({ status: 'succeeded', gasUsed: cost })
     expect(await execute(code, {}, cost + 2_299n)).toMatchObject({ failure: 'out of gas' })
   })
 
-  it('a callee may get all that remains: no 63/64', async () => {
+  it('a callee may get all remaining gas, without the 63/64 rule', async () => {
     const code = `0 0 0 0 0 ${OTHER} 0xffffffffffff CALL`
     const result = await execute(code, { [OTHER]: { code: '#fe' } })
     expect(result).toMatchObject({ status: 'succeeded', gasUsed: 1_000_000n })
   })
 
-  it('a callee gets no more than was asked for', async () => {
+  it('a callee gets no more gas than requested', async () => {
     const code = `0 0 0 0 0 ${OTHER} 5000 CALL`
     expect(await gasOf(code, 7, { [OTHER]: { code: '#fe' } })).toBe(5_700n)
   })
 
-  it('a creation gets all that remains', async () => {
+  it('a creation gets all remaining gas', async () => {
     const result = await execute('0xfe 0 MSTORE 1 31 0 CREATE')
     expect(result).toMatchObject({ status: 'succeeded', gasUsed: 1_000_000n })
   })
@@ -139,7 +139,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(await gasOf(code, 5)).toBe(3n + 3n + 32_000n + 2n + (6n + 3n) + 5n * 200n)
   })
 
-  it('memory that no gas could pay is out of gas', async () => {
+  it('memory beyond the price of any gas limit is out of gas', async () => {
     expect(await execute('0x40000000 MLOAD')).toMatchObject({ failure: 'out of gas' })
     expect(await execute('0 NOT MLOAD')).toMatchObject({ failure: 'out of gas' })
     expect(await execute('0 NOT 0 0 CALLDATACOPY')).toMatchObject({ failure: 'out of gas' })

@@ -6,7 +6,7 @@ function journal(): Journal {
   return new Journal(world({ [OTHER]: { balance: 5n, code: 'STOP' } }))
 }
 
-describe('a checkpoint that is taken back', () => {
+describe('a reverted checkpoint', () => {
   it('undoes state, transient storage, logs, destructions and refund together', () => {
     const effects = journal()
     effects.transient.put(OTHER, 1n, 4n)
@@ -31,7 +31,7 @@ describe('a checkpoint that is taken back', () => {
 })
 
 describe('a journal', () => {
-  it('transfers nothing into an account of its own, and never more than there is', () => {
+  it('does not change the balance on a transfer to the same account, and never transfers more than the balance', () => {
     const effects = journal()
     effects.transfer(OTHER, NOBODY, 0n)
     expect(account(effects.state, NOBODY).balance).toBe(0n)
@@ -40,7 +40,7 @@ describe('a journal', () => {
     expect(() => effects.transfer(OTHER, NOBODY, 6n)).toThrow('5 wei')
   })
 
-  it('finds the same code array each time', () => {
+  it('returns the same code array each time', () => {
     const effects = journal()
     expect(effects.codeOf(OTHER)).toBe(effects.codeOf(OTHER))
     expect(effects.codeOf(OTHER)).toEqual(Uint8Array.of(0))

@@ -35,19 +35,19 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     expect(await answer(code)).toBe(expected)
   })
 
-  it('there is CREATE2', async () => {
+  it('CREATE2 exists', async () => {
     expect(await answer('5 0 0 0 CREATE2')).not.toBe(0n)
   })
 
-  it('there is REVERT', async () => {
+  it('REVERT exists', async () => {
     expect(await outcome('42 0 MSTORE 32 0 REVERT')).toMatchObject({ status: 'reverted', refund: 0n })
   })
 
-  it('there is RETURNDATACOPY', async () => {
+  it('RETURNDATACOPY exists', async () => {
     expect(await outcome('0 0 0 RETURNDATACOPY')).toMatchObject({ status: 'succeeded' })
   })
 
-  it('there is SELFDESTRUCT in its old meaning', async () => {
+  it('SELFDESTRUCT exists with its original meaning', async () => {
     const result = await outcome(`${OTHER} SELFDESTRUCT`)
     expect(result).toMatchObject({ status: 'succeeded', destroyed: [CONTRACT] })
   })

@@ -34,7 +34,7 @@ describe('the record of an opcode', () => {
     },
   )
 
-  it('gives its form to no other record of the same opcode', () => {
+  it('does not share its shape with another record of the same opcode', () => {
     for (const row of OPERATIONS) {
       const dearer = opcodeTable([{ ...row, fee: row.fee + 1 }])[row.code]
       expect(dearer).toMatchObject({ name: row.name, fee: row.fee + 1, run: row.run })
@@ -43,7 +43,7 @@ describe('the record of an opcode', () => {
     }
   })
 
-  it('is there for each opcode once', () => {
+  it('exists once for each opcode', () => {
     expect(new Set(OPERATIONS.map(({ code }) => code)).size).toBe(OPERATIONS.length)
     expect(OPERATIONS.every((row) => CHAIN_RULES.opcodes[row.code] === row)).toBe(true)
   })

@@ -35,31 +35,31 @@ const NOTHING = new Uint8Array(0)
 const late = { kind: 'limit-exceeded' }
 
 describe('a run without jumps', () => {
-  it('ends when its time is up while it hashes', async () => {
+  it('ends at its deadline while it hashes', async () => {
     const hashing = fromHex(`0x${'6208000060002050'.repeat(100)}`)
     await expect(briefly(CODE, NOTHING, hashing)).rejects.toMatchObject(late)
   })
 
-  it('ends when its time is up while it reads state', async () => {
+  it('ends at its deadline while it reads state', async () => {
     const reading = fromHex(`0x${'5a545a315050'.repeat(20_000)}`)
     await expect(briefly(CODE, NOTHING, reading)).rejects.toMatchObject(late)
   })
 
-  it('ends when its time is up while it calculates', async () => {
+  it('ends at its deadline while it calculates', async () => {
     const powers = fromHex(`0x${'5f19800a50'.repeat(5900)}`)
     await expect(briefly(CODE, NOTHING, powers)).rejects.toMatchObject(late)
     const products = fromHex(`0x${'5f195f198080095050'.repeat(100_000)}`)
     await expect(briefly(CODE, NOTHING, products)).rejects.toMatchObject(late)
   })
 
-  it('ends when its time is up while it does little of much', async () => {
+  it('ends at its deadline in a long row of cheap opcodes', async () => {
     const line = fromHex(`0x${'5f50'.repeat(1_000_000)}`)
     await expect(briefly(CODE, NOTHING, line)).rejects.toMatchObject(late)
     const hashes = fromHex(`0x${'6107ff5f2050'.repeat(20_000)}`)
     await expect(briefly(CODE, NOTHING, hashes)).rejects.toMatchObject(late)
   })
 
-  it('ends when its time is up within a precompiled contract', async () => {
+  it('ends at its deadline within a precompiled contract', async () => {
     await expect(briefly(native(9), rounds(9_000_000))).rejects.toMatchObject(late)
     await expect(briefly(native(8), pairs(100))).rejects.toMatchObject(late)
   })

@@ -7,7 +7,7 @@ import { Touches } from '../support/petersburg-rules.ts'
 const RIPEMD = '0x0000000000000000000000000000000000000003'
 
 describe('touches', () => {
-  it('are forgotten with a failed frame, but for the one address of Ethereum’s accident', () => {
+  it('are undone with a failed frame, except for the one address of the incident on Ethereum', () => {
     const touches = new Touches()
     touches.add(SENDER)
     const { length } = touches
@@ -17,7 +17,7 @@ describe('touches', () => {
     expect([...touches.all()]).toEqual([SENDER, RIPEMD])
   })
 
-  it('are none by the chain’s rules', async () => {
+  it('do not exist under the chain’s rules', async () => {
     const state = world({ [CONTRACT]: { code: `0 0 0 0 0 ${NOBODY} 0 CALL` } })
     expect(touchedBy(await run(state, {}, { vm: vms.library })).size).toBe(0)
     expect(state.account(NOBODY)).toBeDefined()

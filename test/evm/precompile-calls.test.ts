@@ -32,18 +32,18 @@ describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop
 
   const top = async (code: string) => word(await execute(`${code} ${RETURN_TOP}`))
 
-  it('every address of the table answers, and 0x0a does not', () => {
+  it('every address of the table is a precompiled contract, and 0x0a is not', () => {
     expect(new Set(PRECOMPILES.keys())).toEqual(new Set(Object.values(PRECOMPILE_ADDRESS)))
     expect(PRECOMPILES.has('0x000000000000000000000000000000000000000a')).toBe(false)
   })
 
-  it('costs what it requires and answers', async () => {
+  it('costs the required gas and returns its output', async () => {
     const result = await execute(`32 0 64 0 0 ${identity} 50000 CALL`)
     expect(result.gasUsed).toBe(7n * 3n + 6n + 700n + 15n + 2n * 3n)
     expect(await top(`77 0 MSTORE 32 32 32 0 0 ${identity} 50000 CALL POP 32 MLOAD`)).toBe(77n)
   })
 
-  it('required gas above the given: 0, and all given gas lost', async () => {
+  it('returns 0 and takes all given gas when it requires more', async () => {
     // sha256 of nothing takes 60.
     const code = (gas: number) => `0 0 0 0 0 ${sha256} ${gas} CALL`
     expect(await top(code(60))).toBe(1n)
@@ -51,7 +51,7 @@ describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop
     expect((await execute(code(59))).gasUsed).toBe(7n * 3n + 700n + 59n)
   })
 
-  it('an execution error: 0, state undone, only the required gas lost (RSKIP-197)', async () => {
+  it('returns 0, undoes the state and takes only the required gas on an execution error (RSKIP-197)', async () => {
     // A point that is not on the curve; the account is new, so 25,000 for its making.
     const bad = `1 0 MSTORE 0 0 128 0 7 ${bn128Add} 50000 CALL`
     expect(await top(bad)).toBe(0n)
@@ -62,7 +62,7 @@ describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop
     expect(await top(`${bad} POP RETURNDATASIZE`)).toBe(0n)
   })
 
-  it('input from a contract is cut to the most that is read (RSKIP-516)', async () => {
+  it('input from a contract is truncated to the maximum that is read (RSKIP-516)', async () => {
     // 214 bytes: one too many for blake2f, which a contract's call cuts.
     expect(await top(`0 0 214 0 0 ${blake2f} 50000 CALL`)).toBe(1n)
     expect(await top(`0 0 212 0 0 ${blake2f} 50000 CALL`)).toBe(0n)
@@ -71,7 +71,7 @@ describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop
     expect(PRECOMPILES.get(ecrecover)?.maxInputFromContract).toBe(128)
   })
 
-  it('answers to DELEGATECALL, CALLCODE and STATICCALL as well', async () => {
+  it('runs under DELEGATECALL, CALLCODE and STATICCALL as well', async () => {
     for (const kind of ['DELEGATECALL', 'STATICCALL']) {
       expect(await top(`5 0 MSTORE 32 32 32 0 ${identity} 50000 ${kind} POP 32 MLOAD`)).toBe(5n)
     }
@@ -86,7 +86,7 @@ describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop
     expect(word(nested)).toBe(2n)
   })
 
-  it('EXTCODESIZE is the largest word, EXTCODEHASH of nothing, EXTCODECOPY zeros (RSKIP-90)', async () => {
+  it('EXTCODESIZE is the largest word, EXTCODEHASH the hash of empty code, and EXTCODECOPY copies zeros (RSKIP-90)', async () => {
     for (const address of [identity, environment]) {
       expect(await top(`${address} EXTCODESIZE`)).toBe(2n ** 256n - 1n)
       expect(await top(`${address} EXTCODEHASH`)).toBe(BigInt(EMPTY_CODE_HASH))
@@ -94,7 +94,7 @@ describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop
     }
   })
 
-  it('EXTCODEHASH is 0 where there is no account, and of nothing where there is no code', async () => {
+  it('EXTCODEHASH is 0 without an account, and the hash of empty code without code', async () => {
     expect(await top(`${OTHER} EXTCODEHASH`)).toBe(0n)
     expect(await top(`${SENDER} EXTCODEHASH`)).toBe(BigInt(EMPTY_CODE_HASH))
   })
@@ -131,7 +131,7 @@ describe.each(['own', 'library'] as const)('code with a header, by the %s loop',
     })
   })
 
-  it('shorter than four bytes is no header, and one without a program stops', async () => {
+  it('shorter than four bytes is not a header, and a header without a program stops', async () => {
     expect(await execute(Uint8Array.of(0xfc, 0, 0))).toMatchObject({ failure: 'invalid opcode' })
     expect(await execute(Uint8Array.of(0xfc, 0, 0, 9))).toMatchObject({ status: 'succeeded', gasUsed: 0n })
   })

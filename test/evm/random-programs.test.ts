@@ -18,7 +18,7 @@ const TIME_LIMIT = RANDOM_RUNS === undefined ? 60_000 : 3_600_000
 
 describe('random programs', () => {
   it(
-    'do under petersburg what they do on Ethereum',
+    'give the same result as Ethereum under petersburg',
     async () => {
       const vm = createOracleVm({ chainId: 33, ruleSet: 'petersburg' })
       await fc.assert(
@@ -32,7 +32,7 @@ describe('random programs', () => {
   )
 
   it(
-    'do in our loop what they do in the library’s, by the rules of the chain',
+    'give the same result in our loop and in the library’s under the rules of the chain',
     async () => {
       const own = createVm({ chainId: 33 })
       const library = createOracleVm({ chainId: 33, loop: 'library' })

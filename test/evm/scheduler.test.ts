@@ -19,7 +19,7 @@ function turnCounter(): { count: () => number; stop: () => void } {
 }
 
 describe('turns', () => {
-  it('give one slice at a time, so that sockets wait for one run and not for all', async () => {
+  it('run one slice at a time, so that sockets wait for one run and not for all', async () => {
     const counter = turnCounter()
     const turns: number[] = []
     await Promise.all(
@@ -39,7 +39,7 @@ describe('turns', () => {
     expect(order.slice(6)).toEqual(['query', 'query', 'query'])
   })
 
-  it('keep those of a lane in the order in which they came', async () => {
+  it('keep the order of arrival within a lane', async () => {
     const order: number[] = []
     await Promise.all([0, 1, 2, 3].map((i) => nextSlice('query').then(() => order.push(i))))
     expect(order).toEqual([0, 1, 2, 3])
@@ -57,14 +57,14 @@ describe('turns', () => {
     expect(isSliceOver(later, later)).toBe(false)
   })
 
-  it('come to a run that looks at its clock', async () => {
+  it('include a run that looks at its clock', async () => {
     const counter = turnCounter()
     const clock = new RunClock(60_000)
     while (counter.count() < 3) if (clock.mustPause()) await clock.pause()
     counter.stop()
   })
 
-  it('end a run whose time is up', () => {
+  it('end a run at its deadline', () => {
     const clock = new RunClock(1)
     const run = () => {
       for (;;) clock.mustPause()

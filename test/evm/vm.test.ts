@@ -54,7 +54,7 @@ describe.each(['own', 'library'] as const)('a long run by the %s loop', (loop) =
     await expect(run(state, { gas: 2n ** 52n }, { vm, deadlineMs: 30 })).rejects.toMatchObject(TIMEOUT)
   })
 
-  it('that was cut off does not spoil the next', async () => {
+  it('that was stopped at its deadline does not affect the next', async () => {
     for (let i = 0; i < 3; i++) {
       const state = world({ [CONTRACT]: { code: 'a: @a JUMP' } })
       await expect(run(state, { gas: 2n ** 52n }, { vm, deadlineMs: 5 })).rejects.toMatchObject(TIMEOUT)
@@ -64,8 +64,8 @@ describe.each(['own', 'library'] as const)('a long run by the %s loop', (loop) =
   })
 })
 
-describe('a transaction that is cut off', () => {
-  it('leaves the state as it was', async () => {
+describe('a transaction that is stopped at its deadline', () => {
+  it('leaves the state unchanged', async () => {
     const state = world({ [CONTRACT]: { code: '1 0 SSTORE a: @a JUMP' } })
     const balance = account(state, SENDER).balance
     const parts = {
@@ -98,14 +98,14 @@ describe('a machine', () => {
     expect(answers).toEqual(Array.from({ length: 40 }, (_, i) => BigInt((5000 + i) * 1000 + i)))
   })
 
-  it('answers its chain id', async () => {
+  it('returns its chain id for CHAINID', async () => {
     const vm = createVm({ chainId: 30 })
     const state = world({ [CONTRACT]: { code: `CHAINID ${RETURN_TOP}` } })
     expect(word(await run(state, {}, { vm }))).toBe(30n)
     expect(vm.rulesAt(1)).toBe(CHAIN_RULES)
   })
 
-  it('takes as much gas as a safe integer, traced or not, and refuses more', async () => {
+  it('accepts gas up to the largest safe integer, traced or not, and refuses more', async () => {
     const state = world({ [CONTRACT]: { code: `1 0 SSTORE GAS ${RETURN_TOP}` } })
     const gas = 2n ** 53n - 1n
     expect(word(await run(state, { gas }))).toBe(gas - 20_000n - 6n - 2n)
@@ -142,7 +142,7 @@ describe('a machine', () => {
     for (const gas of [paid - 1n, paid - 2_301n, 700n]) expect(await seen(gas)).toBe(false)
   })
 
-  it('throws what the state throws', async () => {
+  it('throws the errors of the state', async () => {
     const state = world({ [CONTRACT]: { code: '0 SLOAD' } })
     state.storage = () => {
       throw new Error('the disk is gone')

@@ -11,7 +11,7 @@ const word = fc.oneof(
 )
 
 describe('a word in memory', () => {
-  it('is 32 bytes, big end first, whatever stood there', () => {
+  it('is 32 bytes, big-endian, whatever the memory contained', () => {
     fc.assert(
       fc.property(word, fc.integer({ min: 0, max: 40 }), (value, offset) => {
         const memory = new Uint8Array(80).fill(0xee)

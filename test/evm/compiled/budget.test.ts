@@ -66,7 +66,7 @@ describe('what is kept of compiled code', () => {
   /** Code of a module of some 90 KiB, another for each number. */
   const long = (n: number) => analyse(Uint8Array.from([0x61, n >> 8, n & 255, ...MANY_WORDS]), true)
 
-  it('stays when codes of single simulations are compiled, which are kept apart and bounded', () => {
+  it('is not evicted by codes of single simulations, which are kept separately and bounded', () => {
     const hotCode = new HotCode()
     const contract = long(0)
     contract.counts[0] = 100
@@ -85,7 +85,7 @@ describe('what is kept of compiled code', () => {
     expect(hotCode.find(passing[59] as (typeof passing)[number], opcodes)).toBeDefined()
   })
 
-  it('is bounded, and code that went is cold again', () => {
+  it('is bounded, and evicted code is cold again', () => {
     const hotCode = new HotCode()
     const codes = Array.from({ length: 60 }, (_, n) => long(n))
     for (const analysis of codes) {
@@ -102,13 +102,13 @@ describe('what is kept of compiled code', () => {
     expect(last.counts[0]).toBe(100)
   })
 
-  it('is of one VM', () => {
+  it('belongs to one VM', () => {
     const analysis = long(1)
     expect(new HotCode().compile(analysis, opcodes, 0, 0, clock)).toBeDefined()
     expect(new HotCode().find(analysis, opcodes)).toBeUndefined()
   })
 
-  it('is by table of opcodes', () => {
+  it('is separate for each opcode table', () => {
     const hotCode = new HotCode()
     const analysis = long(1)
     const other = { ...opcodes }
@@ -117,7 +117,7 @@ describe('what is kept of compiled code', () => {
     expect([opcodes, other].map((table) => hotCode.find(analysis, table))).toEqual(compiled)
   })
 
-  it('ends at the maximum of a code, which all VMs share', () => {
+  it('is limited for each code to a maximum that all VMs share', () => {
     const analysis = long(1)
     let pc = 0
     while (analysis.compiledBytes < CODE_BYTES) {
@@ -128,12 +128,12 @@ describe('what is kept of compiled code', () => {
     expect(analysis.counts[pc]).toBeLessThan(0)
   })
 
-  it('is nothing for code that is longer than an exit can address', () => {
+  it('excludes code that is longer than an exit can address', () => {
     const code = new Uint8Array(2 ** 24).fill(0x5b)
     expect(new HotCode().compile(analyse(code, true), opcodes, 2 ** 24 - 1, 0, clock)).toBeUndefined()
   })
 
-  it('is no linear memory that has grown large', () => {
+  it('excludes linear memories that have grown large', () => {
     const hotCode = new HotCode()
     const allocator = hotCode.takeAllocator()
     hotCode.keepAllocator(allocator)

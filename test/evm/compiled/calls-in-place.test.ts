@@ -40,7 +40,7 @@ const SHA256 = 2
 const CREATION = '0 0 0 CREATE'
 
 describe('calls in place', () => {
-  it('see what the caller wrote, and the caller what they wrote, whether they fail or not', async () => {
+  it('see the writes of the caller, and the caller sees theirs unless they failed', async () => {
     const main = `CALLER ${OTHER} EQ @inner JUMPI
       ${often(`${count(0)} 0 0 0 0 0 ${OTHER} 60000 CALL 2 SLOAD ADD 0 SLOAD ADD 2 SSTORE`)}
       2 SLOAD ${RETURN_TOP} inner: ${count(0)} STOP`
@@ -62,14 +62,14 @@ describe('calls in place', () => {
     }
   })
 
-  it('run out of gas where the interpreter does', async () => {
+  it('run out of gas at the same opcode as the interpreter', async () => {
     const callee = `${count(1)} 7 0 MSTORE 64 0 LOG0 32 0 RETURN`
     const main = `${often(`${callOther} 0 MLOAD ADD 0 SSTORE`)} STOP`
     for (let gas = 40_000n; gas < 700_000n; gas += 23_457n)
       await agreed({ [CONTRACT]: { code: main }, [OTHER]: { code: callee } }, gas)
   })
 
-  it('return data of any size, which the caller may keep while its memory grows', async () => {
+  it('return data of any size, which stay valid while the caller’s memory grows', async () => {
     const callee = '0 NOT 0 MSTORE 77 32 MSTORE 0 CALLDATALOAD 0 RETURN'
     for (const size of [0, 1, 4, 31, 32, 33, 100, 5000]) {
       const round = `${size} 0 MSTORE 40 128 32 0 0 ${OTHER} GAS CALL
@@ -144,7 +144,7 @@ describe('calls in place', () => {
     expect(result.storage[1]?.[0]).toBe(400n)
   })
 
-  it('yield, and end when the time is up', async () => {
+  it('yield, and end at the deadline', async () => {
     const accounts = {
       [CONTRACT]: { code: `again: ${callOther} POP @again JUMP` },
       [OTHER]: { code: 'again: @again JUMP' },

@@ -37,7 +37,7 @@ describe('compiled code', () => {
     }
   })
 
-  it('fails on the limits of the stack as the interpreter does', async () => {
+  it('fails at the stack limits like the interpreter', async () => {
     for (const code of [
       'JUMPDEST 1 0 JUMP',
       '1 1 JUMPDEST POP 4 JUMP',
@@ -65,7 +65,7 @@ describe('compiled code', () => {
       }
   })
 
-  it('gives each frame memory of its own, zero at first', async () => {
+  it('gives each frame its own memory, initially zero', async () => {
     const callee = `1 0 NOT 640 MSTORE 0 NOT 0 MSTORE STOP`
     const reader = `960 MLOAD 0 MLOAD OR 640 MLOAD OR ${RETURN_TOP}`
     const call = (to: string) => `32 0 0 0 ${to} GAS STATICCALL POP`
@@ -79,7 +79,7 @@ describe('compiled code', () => {
     for (const other of rest) expect(other).toEqual(plain)
   })
 
-  it('keeps return data when the caller opens memory, or is compiled after the call', async () => {
+  it('keeps return data when the caller expands memory, or is compiled after the call', async () => {
     const callee = '30 JUMPDEST 1 SWAP1 SUB DUP1 2 JUMPI POP 7 0 MSTORE 9 32 MSTORE 64 0 RETURN'
     const call = `0 0 0 0 ${OTHER} GAS STATICCALL POP`
     const add = '64 0 64 RETURNDATACOPY 64 MLOAD 96 MLOAD MUL 128 MLOAD ADD 128 MSTORE'
@@ -92,7 +92,7 @@ describe('compiled code', () => {
     }
   })
 
-  it('opens memory of all sizes at the same price', async () => {
+  it('charges the same price as the interpreter for memory of all sizes', async () => {
     const ends = [1, 32, 33, 1000, 1024, 1025, 40_000, 131_072, 131_073, 1_500_000]
     const stores = ends.map((end) => `${end} ${end - 1} MSTORE8 ${end - 1} MLOAD POP MSIZE`).join(' ADD ')
     const code = `0 ${stores} ADD GAS ADD ${RETURN_TOP}`
@@ -102,7 +102,7 @@ describe('compiled code', () => {
     }
   })
 
-  it('yields and ends when its time is up', async () => {
+  it('yields and ends at its deadline', async () => {
     const state = world({ [CONTRACT]: { code: 'JUMPDEST 0 JUMP' } })
     const late = run(state, { gas: 10n ** 12n }, { vm: compiled, deadlineMs: 20 })
     await expect(late).rejects.toMatchObject({ kind: 'limit-exceeded' })

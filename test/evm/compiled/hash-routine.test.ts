@@ -11,7 +11,7 @@ const compiled = createVm({ chainId: 33, hotAfter: 0 })
 const LENGTHS = [0, 1, 31, 32, 33, 63, 64, 65, 135, 136, 137, 272, 1000, 2046, 2047, 2048, 5000]
 
 describe('SHA3 in compiled code', () => {
-  it.each(LENGTHS)('hashes %d bytes in open memory, and opens memory for them', async (length) => {
+  it.each(LENGTHS)('hashes %d bytes in existing memory, and expands memory for them', async (length) => {
     const data = Uint8Array.from({ length: length + 7 }, (_, i) => (i * 11) & 0xff)
     const copy = `${data.length} 0 0 CALLDATACOPY`
     for (const code of [
@@ -29,7 +29,7 @@ describe('SHA3 in compiled code', () => {
     expect(word(opened)).toBe(toBigInt(keccak_256(new Uint8Array(length))))
   })
 
-  it('hashes words with themselves, more of them than are kept, and some of them again', async () => {
+  it('hashes pairs of equal words, more than the cache holds, and some of them again', async () => {
     const rounds = 5000
     // 5000 .. 1, and each number's low 6 bits beside it.
     const code = `0 ${rounds} loop: DUP1 0 MSTORE DUP1 63 AND 32 MSTORE SWAP1 64 0 SHA3 XOR SWAP1
@@ -46,7 +46,7 @@ describe('SHA3 in compiled code', () => {
     expect(word(result)).toBe(expected)
   })
 
-  it('runs out of gas where the interpreter does', async () => {
+  it('runs out of gas at the same opcode as the interpreter', async () => {
     const code = `0 64 MSTORE 64 0 SHA3 33 1 SHA3 2000 0 SHA3 96 0 SHA3 ADD ADD ADD ${RETURN_TOP}`
     for (let gas = 0n; gas < 1200n; gas += 13n) {
       const observe = async (vm: typeof compiled) => {

@@ -158,7 +158,7 @@ const given = (code: string, gas = 2_000_000n): Given => ({
 })
 
 describe('compiled code', () => {
-  it('does at any threshold, with any gas, what the interpreter does', async () => {
+  it('gives the same result as the interpreter at any threshold and with any gas', async () => {
     const given = fc.record({ main: hotPrograms(false), other: hotPrograms(true), gas: anyGas })
     await fc.assert(fc.asyncProperty(fc.noBias(given), fc.integer({ min: 1, max: 30 }), agree), PARAMETERS)
   })
@@ -172,7 +172,7 @@ describe('compiled code', () => {
     },
   )
 
-  it('does what the interpreter does on its remaining paths', async () => {
+  it('gives the same result as the interpreter on its remaining paths', async () => {
     for (const code of DIRECTED)
       for (const hotAfter of [0, 4, 25]) for (const gas of GASES) await agree(given(code, gas), hotAfter)
     pauseEverywhere()

@@ -15,7 +15,7 @@ const PARAMETERS =
 const TIME_LIMIT = COMPILED_RUNS === undefined ? 120_000 : 14_400_000
 
 it(
-  'does in compiled code what the interpreter does',
+  'gives the same result in compiled code as in the interpreter',
   async () => {
     const interpreted = createVm({ chainId: 33, hotAfter: Number.POSITIVE_INFINITY })
     const compiled = createVm({ chainId: 33, hotAfter: 0 })

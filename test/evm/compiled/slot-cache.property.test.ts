@@ -63,7 +63,7 @@ const world3 = fc.tuple(
 )
 
 describe('storage in compiled code', () => {
-  it('is as the interpreter leaves it', async () => {
+  it('is the same as after the interpreter', async () => {
     await fc.assert(
       fc.asyncProperty(world3, async (contracts) => {
         const observe = async (vm: typeof compiled) => {
@@ -86,7 +86,7 @@ describe('storage in compiled code', () => {
     )
   })
 
-  it('holds more cells than there is room for', async () => {
+  it('is correct with more cells than the cache holds', async () => {
     const code = `3000 fill: DUP1 7 MUL DUP2 SSTORE 1 SWAP1 SUB DUP1 @fill JUMPI
       3000 sum: DUP1 SLOAD 1 ADD DUP2 SSTORE DUP1 SLOAD DUP3 ADD SWAP2 POP 1 SWAP1 SUB DUP1 @sum JUMPI
       POP ${RETURN_TOP}`

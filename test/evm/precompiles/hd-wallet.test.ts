@@ -92,14 +92,14 @@ describe('derivation', () => {
     expect(derive(KEY, path)).toBe('failure')
   })
 
-  it('takes leading zeros and later signs, as the node’s integer parser does', () => {
+  it('accepts leading zeros and repeated signs, like the node’s integer parser', () => {
     const plain = derive(KEY, '7/8/0')
     expect(plain).not.toBe('failure')
     expect(derive(KEY, '007/+8/-0')).toBe(plain)
     expect(derive(KEY, `${'0'.repeat(5000)}7/+0008/-00`)).toBe(plain)
   })
 
-  it('goes a level at a time', () => {
+  it('derives one level at a time', () => {
     expect(derive(derive(KEY, '1/2'), '3')).toBe(derive(KEY, '1/2/3'))
     expect(derive(KEY, '0/1/2/3/4/5/6/7/8/9')).not.toBe('failure')
   })
@@ -177,11 +177,11 @@ describe('multisig', () => {
     expect(hashOf(required, keys)).toBe('failure')
   })
 
-  it('takes hybrid keys', () => {
+  it('accepts hybrid keys', () => {
     expect(hashOf(1n, [b, withForm(isOdd ? '07' : '06')])).toBe(hashOf(1n, [a, b]))
   })
 
-  it('takes the same key twice', () => {
+  it('accepts the same key twice', () => {
     expect(hashOf(2n, [a, a])).toMatch(/^0x[0-9a-f]{40}$/)
   })
 })
@@ -193,7 +193,7 @@ describe('arguments', () => {
   const extract = selector('extractPublicKeyFromExtendedPublicKey', '')
   const key = vectors.extract[0] as { key: string; publicKey: Hex }
 
-  it('looks at the low 32 bits of positions and lengths only', () => {
+  it('are read by the low 32 bits of positions and lengths only', () => {
     const text = Buffer.from(key.key)
     const input = concat(extract, word(2n ** 32n + 32n), word(2n ** 64n + BigInt(text.length)), text)
     expect(answer('bytes', toHex(input))).toBe(key.publicKey)

@@ -114,7 +114,7 @@ describe('block header', () => {
     expect(gasOf(blockHeader, call(name, 0n))).toBe(4072n)
   })
 
-  it('answers the gas limit in the bytes that came with the header', () => {
+  it('returns the gas limit in its encoding in the header', () => {
     const received = { ...parent, header: { ...header, verbatim: { 9: fromHex('0x989680') } } }
     expect(answer(call('getGasLimit', 0n), environmentOf(received))).toBe('0x989680')
   })
@@ -132,7 +132,7 @@ describe('block header', () => {
     expect(gasOf(blockHeader, input)).toBe(4136n)
   })
 
-  it('does not look at the uncle’s number where there is no block', () => {
+  it('does not check the uncle’s number when there is no block', () => {
     expect(answer(call('getUncleCoinbaseAddress', 1n, -1n))).toBe('0x')
   })
 
@@ -154,7 +154,7 @@ describe('block header', () => {
     expect(answer(call('getBlockHash', depth), { ...ENVIRONMENT, ancestor: () => parent })).toBe(expected)
   })
 
-  it('encodes nothing in 96 bytes, one more word than Solidity does', () => {
+  it('encodes empty data in 96 bytes, one word more than Solidity', () => {
     const word = (value: bigint) => toHex(fromBigIntFixed(value, 32)).slice(2)
     expect(outcome(blockHeader, call('getBlockHash', 5n), env)).toBe(`0x${word(32n)}${word(0n)}${word(0n)}`)
   })
@@ -183,7 +183,7 @@ describe('method lookup', () => {
     expect(outcome(blockHeader, input, env)).toBe('failure')
   })
 
-  it('reads zeros where there are no arguments at all', () => {
+  it('reads zeros when there are no arguments', () => {
     const bare = known.slice(0, 10) as Hex
     expect(gasOf(blockHeader, bare)).toBe(4008n)
     expect(answer(bare)).toBe(HASH)

@@ -109,7 +109,7 @@ describe('against another implementation', () => {
     )
   })
 
-  it('refuses what is no point of bn128', async () => {
+  it('refuses points that are not on bn128', async () => {
     await fc.assert(
       fc.asyncProperty(bytes(140), async (input) => {
         await agree('6', input)

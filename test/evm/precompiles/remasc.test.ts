@@ -23,7 +23,7 @@ function bytes(hex: string): Hex {
 }
 
 describe('REMASC, called by others', () => {
-  it('shows pot, burned amount, an empty list and the broken rule', () => {
+  it('returns reward balance, burned amount, an empty list and the broken rule', () => {
     expect(stateOf({})).toBe(bytes('c48080c000'))
     expect(stateOf({ siblings: 0xc0n, federationBalance: 9n })).toBe(bytes('c48080c000'))
     expect(stateOf({ rewardBalance: 0x1234n, burnedBalance: 0x7fn, brokenSelectionRule: 1n })).toBe(
@@ -41,7 +41,7 @@ describe('REMASC, called by others', () => {
     expect(outcome(remasc, input)).toBe('failure')
   })
 
-  it('is free, failing or not', () => {
+  it('costs no gas, whether it fails or not', () => {
     for (const input of [STATE, '0x', '0x01020304'] as const) expect(gasOf(remasc, input)).toBe(0n)
   })
 })

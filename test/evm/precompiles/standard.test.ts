@@ -68,14 +68,14 @@ describe('prices', () => {
 })
 
 describe('the table', () => {
-  it('holds sixteen contracts under lower-case addresses', () => {
+  it('has sixteen contracts under lower-case addresses', () => {
     const addresses = [...PRECOMPILES.keys()]
     expect(addresses).toHaveLength(16)
     expect(addresses.every((address) => /^0x[0-9a-f]{40}$/.test(address))).toBe(true)
     expect(PRECOMPILES.has(`0x${'a'.padStart(40, '0')}`)).toBe(false)
   })
 
-  it('cuts the input of six of them when code calls', () => {
+  it('truncates the input of six contracts when code calls them', () => {
     const cut = [...PRECOMPILES].flatMap(([address, { maxInputFromContract }]) =>
       maxInputFromContract === undefined ? [] : [[Number(address).toString(16), maxInputFromContract]],
     )
@@ -89,13 +89,13 @@ describe('the table', () => {
     ])
   })
 
-  it('fails to execute REMASC, and the Bridge without a method of its own', () => {
+  it('fails to execute REMASC, and the Bridge without a known method', () => {
     expect(outcome(contractAt('1000008'), '0x')).toBe('failure')
     expect(outcome(contractAt('1000008'), '0x11223344')).toBe('failure')
     expect(outcome(contractAt('1000006'), '0x11223344')).toBe('failure')
   })
 
-  it('hands out a copy of the input, not the caller’s memory', () => {
+  it('returns a copy of the input, not the caller’s memory', () => {
     const memory = Uint8Array.of(1, 2, 3)
     const output = contractAt('4').run(memory, ENVIRONMENT)
     memory[0] = 9

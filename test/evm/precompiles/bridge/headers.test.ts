@@ -64,7 +64,7 @@ describe('receiveHeader', () => {
   const receive = (bridge: ReturnType<typeof freshBridge>, header: Uint8Array, timestamp = 1_000_000) =>
     bridge.call('receiveHeader', [toHex(header)], { timestamp })
 
-  it('takes a header in, and moves the head', () => {
+  it('stores a header, and moves the head', () => {
     const bridge = freshBridge()
     expect(receive(bridge, first)).toBe(0n)
     expect(bridge.call('getBtcBlockchainBestChainHeight')).toBe(1n)
@@ -74,7 +74,7 @@ describe('receiveHeader', () => {
     expect(bridge.call('getBtcBlockchainBlockHashAtDepth', [1n])).toBe(GENESIS_HASH)
   })
 
-  it('costs 10,600 and 2 a byte', () => {
+  it('costs 10,600 gas and 2 for each byte', () => {
     const data = dataOf('receiveHeader', toHex(first))
     expect(freshBridge().gas(data)).toBe(BigInt(10_600 + data.length - 2))
   })
@@ -99,13 +99,13 @@ describe('receiveHeader', () => {
     expect(bridge.storage.cells).toEqual(GENESIS_CELLS)
   })
 
-  it('refuses a header that it has', () => {
+  it('refuses a known header', () => {
     const bridge = freshBridge()
     receive(bridge, first)
     expect(receive(bridge, first)).toBe(-4n)
   })
 
-  it('takes one header in five minutes', () => {
+  it('accepts one header in five minutes', () => {
     const bridge = freshBridge()
     const [one, two] = mineChain(2) as [Uint8Array, Uint8Array]
     expect(receive(bridge, one, 5000)).toBe(0n)
@@ -113,7 +113,7 @@ describe('receiveHeader', () => {
     expect(receive(bridge, two, 5300)).toBe(0n)
   })
 
-  it('stores no time of a block of time zero', () => {
+  it('stores no time for a block with timestamp zero', () => {
     const bridge = freshBridge()
     const [one, two] = mineChain(2) as [Uint8Array, Uint8Array]
     expect(receive(bridge, one, 0)).toBe(0n)
@@ -128,7 +128,7 @@ describe('receiveHeader', () => {
     expect(receive(bridge, branch(5))).toBe(0n)
   })
 
-  it('writes nothing where nothing may be written', () => {
+  it('writes nothing in a static call', () => {
     const bridge = freshBridge()
     expect(bridge.raw(dataOf('receiveHeader', toHex(first)), { kind: 'staticcall', isStatic: true })).toBe(
       'failure',
@@ -138,7 +138,7 @@ describe('receiveHeader', () => {
 })
 
 describe('receiveHeaders', () => {
-  it('is for federators', () => {
+  it('is open to federators only', () => {
     expect(freshBridge().raw(dataOf('receiveHeaders', texts(mineChain(1))))).toBe('failure')
   })
 
@@ -178,14 +178,14 @@ describe('branches', () => {
     expect(bridge.call('getBtcBlockchainBlockHashAtDepth', [2n])).toBe(hashOf(branch[0] as Uint8Array))
   })
 
-  it('the former branch takes back what it lost', () => {
+  it('the former best branch can become the best again', () => {
     const more = mineChain(2, hashOf(trunk[2] as Uint8Array), 80)
     const bridge = holding(trunk, branch, more)
     const at = (height: bigint) => bridge.call('getBtcBlockchainBlockHeaderByHeight', [height])
     expect([1n, 2n, 3n, 4n, 5n].map(at)).toEqual(texts([...trunk, ...more]))
   })
 
-  it('any order of arrival ends with the work of the longest branch', () => {
+  it('any order of arrival gives the branch with the most work', () => {
     const { storage } = freshBridge()
     const chain = new HeaderChain(storage, new BridgeStore(storage))
     for (const header of [...trunk, ...branch]) chain.add(header)
@@ -248,7 +248,7 @@ describe('getBtcTransactionConfirmations', () => {
     expect(confirmations(ask(hashOf(header)), buried)).toBe(-3n)
   })
 
-  it('costs by depth and length of the branch', () => {
+  it('costs gas by depth and by the length of the branch', () => {
     const gas = (args: readonly unknown[]) => {
       const data = dataOf('getBtcTransactionConfirmations', ...args)
       return bridge.gas(data) - BigInt(data.length - 2)

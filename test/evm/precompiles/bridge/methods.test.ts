@@ -95,7 +95,7 @@ function canonical<Parameter extends { type: string }>(inputs: readonly Paramete
   return inputs.map((input) => ({ ...input, type: input.type.replace(/^(u?int)$/, '$1256') }))
 }
 
-describe('data that call no method', () => {
+describe('data that do not call a method', () => {
   it.each<Hex>(['0x11', '0x112233', '0x11223344', `0x11223344${'00'.repeat(64)}`])(
     '%s cost 23,000 and fail',
     (data) => {
@@ -104,7 +104,7 @@ describe('data that call no method', () => {
     },
   )
 
-  it('malformed arguments are no call either', () => {
+  it('malformed arguments do not call a method either', () => {
     const data = dataOf('getBtcBlockchainBlockHeaderByHash', zeroHash).slice(0, -2) as Hex
     expect(freshBridge().gas(data)).toBe(23_000n)
     expect(failure(data)?.message).toBe('no such method, or malformed arguments')
@@ -112,7 +112,7 @@ describe('data that call no method', () => {
     expect(freshBridge().gas(list)).toBe(23_000n)
   })
 
-  it('no data at all ask for a release', () => {
+  it('empty data request a release', () => {
     expect(freshBridge().gas('0x')).toBe(23_000n)
     expect(failure('0x', { kind: 'staticcall', isStatic: true })?.message).toContain('releaseBtc')
   })
@@ -124,12 +124,12 @@ describe('prices that depend on arguments', () => {
     [1, 25_000],
     [2, 28_500],
     [10, 56_500],
-  ])('%i headers cost %i and 2 a byte', (count, gas) => {
+  ])('%i headers cost %i gas and 2 for each byte', (count, gas) => {
     const data = dataOf('receiveHeaders', Array(count).fill(`0x${'00'.repeat(80)}`))
     expect(freshBridge().gas(data)).toBe(BigInt(gas + data.length - 2))
   })
 
-  it('a transaction of a federator or voter is free, and nothing else of theirs', () => {
+  it('a transaction of a federator or voter is free, and their other calls are not', () => {
     const data = dataOf('updateCollections')
     const bridge = freshBridge()
     const voter = '0x53f8f6dabd612b6137215ddd7758bb5cdd638922'
@@ -149,7 +149,7 @@ describe('methods that are not simulated', () => {
       .map((m) => m.signature),
   )
 
-  it('are those that sign or make transactions of the parent chain', () => {
+  it('are those that sign or create transactions of the parent chain', () => {
     expect([...asked].sort()).toEqual(['addSignature(bytes,bytes[],bytes)', 'updateCollections()'])
   })
 

@@ -29,7 +29,7 @@ function isNotSimulated(bridge: ReturnType<typeof freshBridge>, data: Hex): bool
 describe('registerBtcTransaction', () => {
   const data = (height: bigint, tree: Hex) => dataOf('registerBtcTransaction', '0x00', height, tree)
 
-  it('ends without a result below three confirmations', () => {
+  it('returns no result below three confirmations', () => {
     const bridge = withHeaders()
     expect(bridge.raw(data(4n, LONG_TREE))).toBe('0x')
     expect(bridge.raw(data(-1n, LONG_TREE))).toBe('0x')
@@ -48,7 +48,7 @@ describe('registerBtcTransaction', () => {
 })
 
 describe('registerBtcCoinbaseTransaction', () => {
-  it('fails, and has stored the genesis', () => {
+  it('fails, and stores the genesis', () => {
     const bridge = freshBridge()
     const data = dataOf('registerBtcCoinbaseTransaction', '0x00', zeroHash, '0x', zeroHash, zeroHash)
     expect(bridge.raw(data)).toBe('failure')

@@ -56,7 +56,7 @@ describe('a release request of a transaction', () => {
     expect(bridge.call('getQueuedPegoutsCount')).toBe(1n)
   })
 
-  it('below that is returned', () => {
+  it('below 250,000 satoshi is refunded', () => {
     const bridge = freshBridge()
     const value = 250_000n * SATOSHI - 1n
     const env = byTransaction(value)
@@ -66,7 +66,7 @@ describe('a release request of a transaction', () => {
     expect(bridge.storage.cells.size).toBe(0)
   })
 
-  it('has another reason where the fee makes the minimum', () => {
+  it('is rejected with another reason when the fee determines the minimum', () => {
     const bridge = freshBridge()
     // 344 virtual bytes: 344,000 satoshi and a fifth.
     bridge.storage.setBytes(CELL.feePerKb, encodeInteger(1_000_000n))
@@ -78,7 +78,7 @@ describe('a release request of a transaction', () => {
     expect(bridge.call('getQueuedPegoutsCount')).toBe(1n)
   })
 
-  it('raises the estimate of the next fee by an output', () => {
+  it('raises the estimate of the next fee by one output', () => {
     const bridge = freshBridge()
     expect(bridge.call('getEstimatedFeesForNextPegOutEvent')).toBe(34_400n)
     bridge.raw('0x', byTransaction(10n ** 18n))

@@ -86,19 +86,19 @@ describe('a fresh bridge', () => {
     expect(keys.sort()).toEqual(KEYS)
   })
 
-  it('answers a script address of the test networks', () => {
+  it('returns a script address of the test networks', () => {
     const address = bridge.call('getFederationAddress') as string
     expect(address).toBe('2MvQSG61B4LtKLECeo1dRDeDWXgJfnr3fC7')
     expect(decodeBase58Check(address)).toHaveLength(21)
     expect(decodeBase58Check(address)[0]).toBe(196)
   })
 
-  it('makes that address as a real federation has made its own', () => {
+  it('derives its address in the same way as a real federation', () => {
     const real = fixture<{ redeemScript: Hex; address: string }>('bridge/federation.json')
     expect(addressOfWitnessScript(fromHex(real.redeemScript))).toBe(real.address)
   })
 
-  it('stores what the reference node writes back after reading it', () => {
+  it('stores the bytes that the reference node reads and writes back', () => {
     const names = ['blockStoreChainHead', 'lockingCap', 'newFederationBtcUTXOs', 'nextPegoutHeight']
     const lists = ['releaseRequestQueue', 'releaseRequestQueueWithTxHash']
     const slots = [...names, ...lists].map((name) => BigInt(toHex(new TextEncoder().encode(name))))

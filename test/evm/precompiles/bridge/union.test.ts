@@ -32,13 +32,13 @@ function withUnion() {
 }
 
 describe('the union bridge', () => {
-  it('has the address that its voter sets', () => {
+  it('has the address that its authorised sender sets', () => {
     const bridge = withUnion()
     expect(bridge.call('getUnionBridgeContractAddress')).toBe(UNION)
     expect(bridge.call('setUnionBridgeContractAddressForTestnet', [BRIDGE])).toBe('failure')
   })
 
-  it('has a cap that at most doubles', () => {
+  it('has a cap that at most doubles in one step', () => {
     const bridge = freshBridge()
     const increase = (cap: bigint) => bridge.call('increaseUnionBridgeLockingCap', [cap], capVoter)
     expect(bridge.call('increaseUnionBridgeLockingCap', [2n * COIN])).toBe('failure')
@@ -50,7 +50,7 @@ describe('the union bridge', () => {
     expect(bridge.logs).toEqual([log(event, capVoter.caller, 'uint256, uint256', [COIN, 2n * COIN])])
   })
 
-  it('takes coins up to the cap, and gives them back', () => {
+  it('receives coins up to the cap, and returns them', () => {
     const bridge = withUnion()
     const request = (wei: bigint) => bridge.call('requestUnionBridgeRbtc', [wei], union)
     const release = (value: bigint) => bridge.call('releaseUnionBridgeRbtc', [], { ...union, value })
@@ -68,7 +68,7 @@ describe('the union bridge', () => {
     ])
   })
 
-  it('is switched off when it gives back more than it took', () => {
+  it('is disabled when it returns more than it received', () => {
     const bridge = withUnion()
     expect(bridge.call('releaseUnionBridgeRbtc', [], { ...union, value: 5n })).toBe(-2n)
     expect(bridge.transfers).toEqual([[UNION, 5n]])
@@ -83,7 +83,7 @@ describe('the union bridge', () => {
     expect(bridge.call('requestUnionBridgeRbtc', [1n], union)).toBe(0n)
   })
 
-  it('is nobody else, who gets back what came with the call', () => {
+  it('is the only caller with access, and other callers get their value back', () => {
     const bridge = withUnion()
     expect(bridge.call('requestUnionBridgeRbtc', [1n])).toBe(-1n)
     expect(bridge.call('releaseUnionBridgeRbtc', [], { value: 5n })).toBe(-1n)

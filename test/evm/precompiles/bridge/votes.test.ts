@@ -34,7 +34,7 @@ describe('votes for a federation', () => {
     return bridge
   }
 
-  it('are counted once a voter, and decide by three of five', () => {
+  it('are counted once for each voter, and pass with three of five', () => {
     const bridge = freshBridge()
     const [a, b, c] = voters as [(typeof voters)[0], (typeof voters)[0], (typeof voters)[0]]
     expect(bridge.call('createFederation', [], a)).toBe(1n)
@@ -51,7 +51,7 @@ describe('votes for a federation', () => {
     expect(bridge.call('createFederation', [], a)).toBe(-1n)
   })
 
-  it('are refused to anybody else, and store nothing then', () => {
+  it('are refused from other senders, and then store nothing', () => {
     const bridge = freshBridge()
     for (const [name, args] of [
       ['createFederation', []],
@@ -87,7 +87,7 @@ describe('votes for a federation', () => {
     expect(bridge.call(name, args, voters[3])).toBe(result)
   })
 
-  it('commit a federation, which is proposed then', () => {
+  it('commit a federation, which is then proposed', () => {
     const bridge = pending(...KEYS)
     const hash = toHex(hashOfBytes(encodeRlp(KEYS.map(bytes))))
     expect(bridge.call('getPendingFederationHash')).toBe(hash)
@@ -149,7 +149,7 @@ describe('the whitelist', () => {
     expect(bridge.call('getLockWhitelistAddress', [1n])).toBe('')
   })
 
-  it('refuses texts that are no addresses before it looks at the sender', () => {
+  it('refuses invalid addresses before it checks the sender', () => {
     const bridge = freshBridge()
     for (const caller of [voter, {}]) {
       expect(bridge.call('addOneOffLockWhitelistAddress', ['1', 5n], caller)).toBe(-2n)
@@ -160,7 +160,7 @@ describe('the whitelist', () => {
     expect(bridge.call('addOneOffLockWhitelistAddress', [ADDRESS, 2n ** 63n], voter)).toBe('failure')
   })
 
-  it('is disabled from a height on, once', () => {
+  it('is disabled once, from a height on', () => {
     const bridge = freshBridge()
     const set = (delay: bigint) => bridge.call('setLockWhitelistDisableBlockDelay', [delay], voter)
     expect(bridge.call('setLockWhitelistDisableBlockDelay', [5n])).toBe(-10n)
@@ -189,7 +189,7 @@ describe('the fee of peg-outs', () => {
     expect(bridge.cell('feePerKbElection')).toBe(result === 1n ? '0xc0' : '0x')
   })
 
-  it('is not for others to vote', () => {
+  it('is refused from other senders', () => {
     expect(freshBridge().call('voteFeePerKbChange', [1n])).toBe(-10n)
   })
 })
@@ -211,7 +211,7 @@ describe('the locking cap', () => {
     expect(bridge.cell('lockingCap')).toBe(cell)
   })
 
-  it('is not for others to increase', () => {
+  it('is not increased by other senders', () => {
     const bridge = freshBridge()
     expect(bridge.call('increaseLockingCap', [2n * CAP])).toBe(false)
     expect(bridge.call('increaseLockingCap', [0n])).toBe('failure')
