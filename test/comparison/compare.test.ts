@@ -99,7 +99,7 @@ describe('the divergence', () => {
     expect(comparison.chain.gasUsed).toBe(comparison.ethereum.gasUsed)
   })
 
-  it('comes with the first opcode that has another price', async () => {
+  it('is at the first opcode with another price', async () => {
     const comparison = await compare({ [CONTRACT]: { code: 'PUSH1 1 SLOAD POP PUSH1 1 SLOAD' } }, {})
     expect(comparison.firstPriceDifference).toEqual({
       index: 1,
@@ -110,7 +110,7 @@ describe('the divergence', () => {
     expect(comparison.divergence).toBeUndefined()
   })
 
-  it('is where code takes another branch', async () => {
+  it('is at the opcode where code takes another branch', async () => {
     // Jumps when the size of a precompiled contract is not 0: here it is 2^256 - 1
     // (docs/internals/protocol.md#63-calls-and-creations).
     const source = 'PUSH1 1 EXTCODESIZE @far JUMPI PUSH1 1 PUSH1 0 SSTORE STOP far: PUSH1 0 PUSH1 0 LOG0'
@@ -123,7 +123,7 @@ describe('the divergence', () => {
     expect([comparison.sameResult, comparison.sameLogs]).toEqual([true, false])
   })
 
-  it('is where one side ends sooner', async () => {
+  it('is at the opcode where one side ends earlier', async () => {
     // The chain charges 20,000 and 5,000 for each write, Ethereum 100 after the first (EIP-2929).
     const source = `${[0, 1, 0, 1].map((value) => `PUSH1 ${value} PUSH1 0 SSTORE`).join(' ')} PUSH1 7 POP`
     const accounts = { [CONTRACT]: { code: source, storage: { 0: 1n } } }
@@ -155,7 +155,7 @@ describe('the divergence', () => {
 })
 
 describe('a comparison', () => {
-  it('leaves the state as it was, and gives the same twice', async () => {
+  it('leaves the state unchanged, and gives the same result twice', async () => {
     const state = world({ [CONTRACT]: { code, balance: 10n ** 18n } })
     const before = new Overlay(state)
     const once = () => asked('spawn', [], 5n, { state })

@@ -106,7 +106,7 @@ describe('a block', () => {
     })
   })
 
-  it('leaves out what Ethereum rejects, and what no longer fits its gas limit', async () => {
+  it('omits transactions that Ethereum rejects or that no longer fit its gas limit', async () => {
     const good = transaction({ to: CONTRACT, gasLimit: 30_000n })
     const cheap = transaction({ to: CONTRACT, gasLimit: 25_000n, nonce: 2n, gasPrice: 0n })
     const large = transaction({ to: CONTRACT, gasLimit: 30_000n, nonce: 2n })
@@ -120,7 +120,7 @@ describe('a block', () => {
     expect([block.transactionsRoot, block.receiptsRoot]).toEqual([alone.transactionsRoot, alone.receiptsRoot])
   })
 
-  it('leaves the state as it was', async () => {
+  it('leaves the state unchanged', async () => {
     const state = world({ [CONTRACT]: { code: '5 7 SSTORE' } })
     await run([transaction({ to: CONTRACT, gasLimit: 100_000n })], state)
     expect(state.account(SENDER)).toEqual(world().account(SENDER))

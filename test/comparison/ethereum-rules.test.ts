@@ -56,7 +56,7 @@ async function answer(code: string, ways: Ways = {}): Promise<bigint> {
 }
 
 describe('the rules of Cancun', () => {
-  it('pay the coinbase what is above the base fee, and burn the rest', async () => {
+  it('pay the fee above the base fee to the coinbase, and burn the rest', async () => {
     const { changes, gasUsed } = await execute(world(), { to: OTHER, value: 5n, gasPrice: 60_003n })
     expect(gasUsed).toBe(21_000n)
     expect(changes.accounts.get(COINBASE)?.balance).toBe(3n * 21_000n)
@@ -64,7 +64,7 @@ describe('the rules of Cancun', () => {
     expect(changes.accounts.get(SENDER)?.balance).toBe(10n ** 24n - 5n - 60_003n * 21_000n)
   })
 
-  it('know warm and cold storage, and give back a fifth at most', async () => {
+  it('distinguish warm and cold storage, and refund at most a fifth', async () => {
     const state = world({ [CONTRACT]: { code: '0 7 SSTORE', storage: { 7: 1n } } })
     const cleared = await execute(state)
     expect(cleared).toMatchObject({ gasUsed: 26_006n - 4_800n, refund: 4_800n })
@@ -72,13 +72,13 @@ describe('the rules of Cancun', () => {
     expect(twice.gasUsed).toBe(21_000n + 10n + 2_100n + 100n)
   })
 
-  it('price a word by what it was before the transaction', async () => {
+  it('price a word by its value before the transaction', async () => {
     const back = await execute(world({ [CONTRACT]: { code: '5 7 SSTORE 1 7 SSTORE', storage: { 7: 1n } } }))
     // 5,000 for the change, 100 to undo it; the first less 100 comes back for the undoing, and 2,100 as well.
     expect(back).toMatchObject({ gasUsed: 21_000n + 12n + 5_000n + 100n - 2_800n, refund: 2_800n })
   })
 
-  it('keep a contract that destroys itself later than it was made', async () => {
+  it('keep a contract that destroys itself in a later transaction than its creation', async () => {
     const { changes } = await execute(world({ [CONTRACT]: { balance: 9n, code: `${OTHER} SELFDESTRUCT` } }))
     expect(changes.accounts.get(OTHER)?.balance).toBe(9n)
     expect(changes.accounts.get(CONTRACT)).toMatchObject({ balance: 0n })
@@ -127,7 +127,7 @@ describe('earlier forks', () => {
 })
 
 describe('failures', () => {
-  it('say why, in the node’s words', async () => {
+  it('have the messages of the node', async () => {
     const jump = await execute(world({ [CONTRACT]: { code: '1 JUMP' } }))
     expect(jump.failure).toMatchObject({ kind: 'failed', reason: 'invalid jump' })
     const revert = await execute(world({ [CONTRACT]: { code: '7 0 MSTORE 32 0 REVERT' } }))
@@ -152,7 +152,7 @@ describe('failures', () => {
     )
   })
 
-  it('of point evaluation, which is not computed, are reported and not guessed', async () => {
+  it('of point evaluation, which is not implemented, are reported and not guessed', async () => {
     const to = `0x${'a'.padStart(40, '0')}` as const
     await expect(execute(world(), { to })).rejects.toSatisfy(
       (error) => error instanceof TransactionRejected && /point evaluation/.test(error.message),
@@ -160,7 +160,7 @@ describe('failures', () => {
     expect(await execute(world(), { to }, { hardfork: 'shanghai' })).toMatchObject({ succeeded: true })
   })
 
-  it('of the state are not taken for a refusal', async () => {
+  it('of the state are not reported as a refusal', async () => {
     const broken = {
       ...NOTHING,
       account: () => {
@@ -188,7 +188,7 @@ describe('failures', () => {
   })
 })
 
-it('leaves the given state as it was', async () => {
+it('leaves the given state unchanged', async () => {
   const state = world({ [CONTRACT]: { code: '9 7 SSTORE', storage: { 7: 1n } } })
   const outcome = await execute(state)
   expect(outcome.changes.storage.get(CONTRACT)?.slots.get(7n)).toBe(9n)
@@ -196,7 +196,7 @@ it('leaves the given state as it was', async () => {
   expect(state.account(SENDER)?.nonce).toBe(1n)
 })
 
-it('runs several at once', async () => {
+it('runs several comparisons concurrently', async () => {
   const answers = [1, 2, 3, 4].map((number) => answer('NUMBER', { env: { number } }))
   expect(await Promise.all(answers)).toEqual([1n, 2n, 3n, 4n])
 })
@@ -206,7 +206,7 @@ const NUM_RUNS = Number(process.env.RANDOM_RUNS ?? 60)
 
 describe.each(['petersburg', 'cancun'] as const)('under %s', (hardfork) => {
   it(
-    'our state beneath the library gives what its own gives, root and all',
+    'the library gives the same results and root on our state as on its own',
     async () => {
       await fc.assert(
         fc.asyncProperty(situations(hardfork === 'cancun' ? 'chain' : 'petersburg'), async (situation) => {

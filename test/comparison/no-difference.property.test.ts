@@ -20,7 +20,7 @@ function comparable({ reason: _, gas, ...side }: ComparisonSide) {
 }
 
 describe('random programs under equal rules', () => {
-  it('go the same way at the same prices, group by group', async () => {
+  it('take the same path at the same prices in every group', async () => {
     const vm = createOracleVm({ chainId: 33, ruleSet: 'petersburg' })
     let ran = 0
     await fc.assert(

@@ -43,21 +43,21 @@ const SOURCES = new Map(
 )
 
 describe('the documents', () => {
-  it('link to files and headings that there are', () => {
+  it('link to files and headings that exist', () => {
     expect(brokenLinks(PAGES, (path) => existsSync(join(ROOT, path)))).toEqual([])
   })
 
-  it('are cited by headings that there are', () => {
+  it('are cited with headings that exist', () => {
     expect(brokenCitations(SOURCES, PAGES)).toEqual([])
     // Prose may name a page that another checkout generates; what it names with an anchor must be there.
     expect(brokenCitations(PAGES, PAGES).filter(({ cited }) => cited.includes('#'))).toEqual([])
   })
 
-  it('are the only ones that are cited', () => {
+  it('are the only documents that are cited', () => {
     expect(absentDocuments(new Map([...SOURCES, ...PAGES]))).toEqual([])
   })
 
-  it('are cited at all, or this would find nothing', () => {
+  it('are cited at least once, so that the tests above check something', () => {
     const cited =
       [...SOURCES.values()].join('\n').match(/docs\/internals\/(protocol|rpc-reference)\.md#/g) ?? []
     expect(cited.length).toBeGreaterThan(200)
@@ -77,7 +77,7 @@ describe('the anchor of a heading', () => {
     expect(headingSlug(heading)).toBe(slug)
   })
 
-  it('is numbered from the second of its kind on, and none stands in code', () => {
+  it('is numbered from the second equal heading on, and headings in code are ignored', () => {
     const page =
       '# One\n## Same\n```sh\n# no heading\n```\n## Same ##\n~~~\n# nor this\n~~~\n### Same\n#none\n'
     expect([...anchorsOf(page)]).toEqual(['one', 'same', 'same-1', 'same-2'])
@@ -99,7 +99,7 @@ describe('the checker', () => {
   const exists = (path: string) => pages.has(path) || ['src', 'docs/p.png'].includes(path)
   const linksOf = (text: string) => brokenLinks(new Map([...pages, ['docs/b.md', text]]), exists)
 
-  it('passes what leads somewhere', () => {
+  it('accepts valid links', () => {
     expect(brokenLinks(pages, exists)).toEqual([])
   })
 

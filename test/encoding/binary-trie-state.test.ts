@@ -27,7 +27,7 @@ function stateAt(height: number): BinaryTrie {
 }
 
 describe("the binary trie over the chain's own state keys", () => {
-  it('has the keys of the page', () => {
+  it('has the keys in the table', () => {
     const contract = new Uint8Array(20).fill(0x11)
     expect(toHex(accountKey(REMASC_SENDER))).toBe(vector.keys.remascSender)
     expect(toHex(accountKey(fromHex(vector.cows[0] as Hex)))).toBe(vector.keys.cow)
@@ -42,7 +42,7 @@ describe("the binary trie over the chain's own state keys", () => {
     },
   )
 
-  it('has the root of the first payout, of nothing to five accounts', () => {
+  it('has the root of the first payout, from an empty trie to five accounts', () => {
     const trie = stateAt(15)
     trie.put(storageKey(REMASC, nameSlot('brokenSelectionRule')), Uint8Array.of(0))
     for (const payee of [vector.labs, vector.miner, ...vector.federators]) {
@@ -51,7 +51,7 @@ describe("the binary trie over the chain's own state keys", () => {
     expect(trie.root()).toBe(vector.firstPayout)
   })
 
-  it('has the roots of a contract that comes, changes and goes', () => {
+  it('has the roots of a contract that is created, changed and removed', () => {
     const trie = stateAt(14)
     const address = new Uint8Array(20).fill(0x11)
     const slot = (value: bigint | Uint8Array) =>

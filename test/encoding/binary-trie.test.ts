@@ -39,7 +39,7 @@ describe('the binary trie', () => {
     },
   )
 
-  it('has the root of nothing when it is empty, and again when it is emptied', () => {
+  it('has the empty root before the first entry and after the last one is removed', () => {
     const trie = new BinaryTrie()
     expect(trie.root()).toBe(EMPTY_ROOT)
     expect(trie.rootNode()).toHaveLength(0)
@@ -50,7 +50,7 @@ describe('the binary trie', () => {
     expect(binaryTrieRoot([])).toBe(EMPTY_ROOT)
   })
 
-  it('answers as a map does, whatever the order of changes', () => {
+  it('returns the values of a map, whatever the order of changes', () => {
     const key = fc.uint8Array({ minLength: 0, maxLength: 3 }).map((raw) => raw.map((byte) => byte & 0x83))
     fc.assert(
       fc.property(fc.array(fc.tuple(key, bytes(40)), { maxLength: 60 }), (changes) => {
@@ -72,7 +72,7 @@ describe('the binary trie', () => {
     )
   })
 
-  it('leaves a trie as it is when an absent key is deleted', () => {
+  it('is unchanged when an absent key is deleted', () => {
     const trie = new BinaryTrie()
     trie.put(fromHex('0x0102'), Uint8Array.of(7))
     trie.put(fromHex('0x0103'), Uint8Array.of(8))
@@ -92,7 +92,7 @@ describe('an ordered list', () => {
     expect(binaryTrieRoot(values)).toBe(trie.root())
   })
 
-  it('proves a value by nodes that each stand in the next, up to the root', () => {
+  it('proves a value by nodes that each contain the hash of the previous one, up to the root', () => {
     const values = Array.from({ length: 20 }, (_, i) => new Uint8Array(10 + 5 * i).fill(i + 1))
     values.forEach((value, index) => {
       const proof = binaryTrieProof(values, index)
@@ -107,11 +107,11 @@ describe('an ordered list', () => {
     })
   })
 
-  it('refuses to prove what is not in it', () => {
+  it('refuses to prove an absent index', () => {
     expect(() => binaryTrieProof([Uint8Array.of(1)], 1)).toThrow(RangeError)
   })
 
-  it('makes the nodes of a real receipt proof, the two values known by size and hash', () => {
+  it('produces the nodes of a real receipt proof from the size and hash of two values', () => {
     const real = fixture<ReceiptProof>('blocks/receipt-proof.json')
     const values = [
       new Uint8Array(real.receiptBytes).fill(1),

@@ -8,7 +8,7 @@ function spelled(bytes: Uint8Array): bigint {
 }
 
 describe('big-endian integers', () => {
-  it('are read from bytes of any length, also from a view into others', () => {
+  it('are read from bytes of any length, also from a view of a larger array', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 70 }), fc.nat({ max: 5 }), (bytes, offset) => {
         const around = new Uint8Array(bytes.length + 10).fill(0xee)
@@ -19,7 +19,7 @@ describe('big-endian integers', () => {
     )
   })
 
-  it('are written as words into others, where the bytes around them stay', () => {
+  it('are written as words into a larger array without changing the bytes around them', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n }), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })),
@@ -35,7 +35,7 @@ describe('big-endian integers', () => {
     )
   })
 
-  it('are written without leading zeros, each time into bytes of their own', () => {
+  it('are written without leading zeros, each time into a new array', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 300n }), (value) => {
         const bytes = fromBigInt(value)
@@ -60,7 +60,7 @@ describe('zero bytes', () => {
   const ofAll = fc.uint8Array({ maxLength: 300 })
   const counted = (bytes: Uint8Array) => [...bytes].filter((byte) => byte === 0).length
 
-  it('are counted in bytes of any values and length, also in a view into others', () => {
+  it('are counted in arrays of any content and length, also in a view of a larger array', () => {
     fc.assert(
       fc.property(fc.oneof(ofFewValues, ofAll), fc.nat({ max: 7 }), (bytes, offset) => {
         const around = new Uint8Array(bytes.length + 10)
@@ -71,12 +71,12 @@ describe('zero bytes', () => {
     )
   })
 
-  it('are counted beside bytes of every value', () => {
+  it('are counted among bytes of every value', () => {
     const all = Uint8Array.from({ length: 4096 }, (_, i) => (i % 16 < 4 ? 0 : i >> 4))
     expect(countZeros(all)).toBe(counted(all))
   })
 
-  it('are counted in long byte strings that hold nothing else', () => {
+  it('are counted in long arrays of zeros only', () => {
     for (const length of [64, 65, 507, 508, 509, 512, 1016, 49_152]) {
       expect(countZeros(new Uint8Array(length))).toBe(length)
       expect(countZeros(new Uint8Array(length).fill(0x80))).toBe(0)

@@ -14,13 +14,13 @@ describe('keccak-256', () => {
     }
   })
 
-  it('hashes inputs longer than the memory that it begins with, and short ones after them', () => {
+  it('hashes inputs longer than its initial memory, and short ones after them', () => {
     for (const length of [70_000, 64, 1_000_001, 0, 135, 136]) {
       expect(keccak256(bytes(length))).toEqual(keccak_256(bytes(length)))
     }
   })
 
-  it('hashes any bytes, also those within a larger array, and leaves earlier digests as they are', () => {
+  it('hashes any bytes, also a view of a larger array, and leaves earlier digests unchanged', () => {
     let before = { input: new Uint8Array(), digest: keccak256(new Uint8Array()) }
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 700 }), fc.nat(20), (array, start) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fromHex, hexToBigInt, toFixedHex, toHex, toQuantity } from '../../src/encoding/hex.ts'
 
 describe('hex text', () => {
-  it('is that of Buffer for any bytes, short and long, and reads back', () => {
+  it('equals that of Buffer for any bytes, short and long, and decodes to the same bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const text = toHex(bytes)
@@ -14,13 +14,13 @@ describe('hex text', () => {
     )
   })
 
-  it('of a part of an array is that of the part', () => {
+  it('of a view of an array covers the view only', () => {
     const whole = Uint8Array.from({ length: 100 }, (_, i) => i)
     expect(toHex(whole.subarray(10, 13))).toBe('0x0a0b0c')
     expect(toHex(whole.subarray(10, 90))).toBe(`0x${Buffer.from(whole.subarray(10, 90)).toString('hex')}`)
   })
 
-  it('gives bytes of their own', () => {
+  it('decodes to a new array', () => {
     const bytes = fromHex('0x0102')
     fromHex('0x0304')
     toHex(Uint8Array.of(5, 6))

@@ -31,13 +31,13 @@ describe('framing RLP', () => {
     )
   })
 
-  it('knows the length of a list before it is written', () => {
+  it('computes the length of a list before it is written', () => {
     for (const length of [0, 1, 55, 56, 255, 256, 70_000]) {
       expect(framedLength(length)).toBe(frameList([new Uint8Array(length)]).length)
     }
   })
 
-  it('lets single low bytes stand for themselves, and zero too', () => {
+  it('encodes a single byte below 0x80 as itself, zero included', () => {
     expect(frameString(Uint8Array.of(0))).toEqual(Uint8Array.of(0))
     expect(frameString(Uint8Array.of(0x80))).toEqual(Uint8Array.of(0x81, 0x80))
     expect(frameList([])).toEqual(Uint8Array.of(0xc0))
@@ -45,7 +45,7 @@ describe('framing RLP', () => {
 })
 
 describe('reading a list of strings', () => {
-  it('gives back what was written', () => {
+  it('returns the encoded strings', () => {
     fc.assert(
       fc.property(fc.array(sized, { maxLength: 9 }), (strings) => {
         const read = readFlatStrings(frameStrings(strings)) ?? []
@@ -57,7 +57,7 @@ describe('reading a list of strings', () => {
     )
   })
 
-  it('leaves to the general decoder whatever is not in the one right form', () => {
+  it('leaves every other form to the general decoder', () => {
     const damaged = fc
       .tuple(
         fc.array(fc.oneof(bytes(4), bytes(70)), { maxLength: 4 }),

@@ -32,7 +32,7 @@ describe('decoding RLP', () => {
     ),
   })).item
 
-  it('gives what was encoded', () => {
+  it('returns the encoded value', () => {
     fc.assert(
       fc.property(items, fc.uint8Array({ maxLength: 9 }), (item, rest) => {
         const bytes = encodeRlp(item)
@@ -42,13 +42,13 @@ describe('decoding RLP', () => {
     )
   })
 
-  it('takes lists up to 32 deep, whatever stands before them', () => {
+  it('accepts lists up to 32 deep, after any other items', () => {
     for (const item of [nested(32), [new Uint8Array(70), [[]], nested(31), []]]) {
       expect(decodeRlp(encodeRlp(item))).toEqual(item)
     }
   })
 
-  it('refuses deeper ones, and megabytes of them at once', () => {
+  it('refuses deeper lists, megabytes of them without delay', () => {
     for (const item of [nested(33), [new Uint8Array(70), [[]], nested(32), []]]) {
       expect(() => decodeRlp(encodeRlp(item))).toThrow('lists are nested too deeply')
     }
@@ -60,7 +60,7 @@ describe('decoding RLP', () => {
     ...[0, 1, 0x37, 0x38, 0x7f, 0x80, 0x81, 0xb7, 0xb8, 0xb9, 0xc0, 0xc1, 0xc2, 0xf7, 0xf8, 0xf9],
   )
 
-  it('refuses any other bytes by an error and nothing else', () => {
+  it('refuses any other bytes with a decoding error', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -77,7 +77,7 @@ describe.each(sequences)('sequence $name', ({ steps, finalItems, savedNodes = []
     }
   })
 
-  it('has them when every step is stored and read back', () => {
+  it('has the root and the bytes when every step is stored and read back', () => {
     const stored = new Map<Hex, Uint8Array>()
     const load = (hash: NodeHash) => decodeNode(stored.get(hash.hex) as Uint8Array)
     let root: TrieNode | undefined

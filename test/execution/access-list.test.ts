@@ -18,14 +18,14 @@ async function touched(request: CallRequest, given: Record<Hex, Given> = {}) {
 }
 
 describe('an access list', () => {
-  it('is empty where only the named parties take part', async () => {
+  it('is empty when only sender, receiver and precompiled contracts are accessed', async () => {
     expect(
       (await touched({ from: SENDER, to: NOBODY, value: 1n }, { [SENDER]: { balance: 1n } })).entries,
     ).toEqual([])
     expect((await touched({ data: assemble('5 SLOAD POP STOP') })).entries).toEqual([])
   })
 
-  it('names slots that are read or written, each once, those of the receiver too', async () => {
+  it('lists slots that are read or written, each once, those of the receiver too', async () => {
     const code = '1 SLOAD POP 7 2 SSTORE 1 SLOAD POP STOP'
     expect((await touched({ to: CONTRACT }, { [CONTRACT]: { code } })).byAddress).toEqual({
       [CONTRACT]: [1n, 2n],
@@ -42,7 +42,7 @@ describe('an access list', () => {
     })
   })
 
-  it('keeps what a failed frame touched, and reports the failure', async () => {
+  it('keeps accesses of a failed frame, and reports the failure', async () => {
     const given = { [CONTRACT]: { code: `0 0 0 0 0 ${BigInt(OTHER)} GAS CALL POP 0 0 REVERT` } }
     const { byAddress, simulation } = await touched(
       { to: CONTRACT },

@@ -58,7 +58,7 @@ describe('a block to which transactions are added', () => {
     expect(account(state, PRECOMPILE_ADDRESS.remasc).balance).toBe(5n)
   })
 
-  it('does not end without the ancestor whose fees mature', () => {
+  it('cannot be completed without the ancestor whose fees mature', () => {
     const execution = new BlockExecution({
       config,
       vm,
@@ -69,7 +69,7 @@ describe('a block to which transactions are added', () => {
     expect(() => execution.finish()).toThrow('block 1000 lacks its ancestor at height 990')
   })
 
-  it('refuses a transaction that no longer fits and takes later ones', async () => {
+  it('refuses a transaction that no longer fits and accepts later ones', async () => {
     const block = open(world(), 130_000n)
     await block.add(transaction())
     await expect(block.add(transaction({ nonce: 2n, gasLimit: 109_001n }))).rejects.toThrow(

@@ -36,7 +36,7 @@ describe('a plain transfer', () => {
     expect(account(state, SENDER)).toMatchObject({ nonce: 2n, balance: RICH - 7n - 2_100_000n })
   })
 
-  it('of no value to a missing account creates it', async () => {
+  it('of no value to a missing account creates the account', async () => {
     const state = world()
     await execute(state, { to: NOBODY })
     expect(account(state, NOBODY)).toMatchObject({ nonce: 0n, balance: 0n })
@@ -46,7 +46,7 @@ describe('a plain transfer', () => {
 describe('a creation', () => {
   const runtime = assemble('PUSH1 42 PUSH1 0 SSTORE')
 
-  it('leaves code at the address of the nonce, and a contract of nonce 0', async () => {
+  it('deploys code at the address that the nonce determines, with nonce 0', async () => {
     const state = world()
     const outcome = await execute(state, { to: null, data: deployer(runtime), gasLimit: 200_000n })
     const created = contractAddress(SENDER, 1n)
@@ -59,7 +59,7 @@ describe('a creation', () => {
   })
 })
 
-describe('what cannot be included', () => {
+describe('a transaction that cannot be included', () => {
   it.each([
     ['a nonce that is not the account’s', { nonce: 5n }, /nonce 5/],
     ['more gas than the list has left', { gasLimit: 7_000_000n }, /6800000/],
@@ -86,7 +86,7 @@ describe('what cannot be included', () => {
 })
 
 describe('gas', () => {
-  it('is all taken by an exception, whose state is undone', async () => {
+  it('is consumed entirely by an exception, whose state is undone', async () => {
     const state = world({ [CONTRACT]: { code: '1 0 SSTORE #fe' } })
     const outcome = await execute(state, { to: CONTRACT, value: 3n })
     expect(outcome).toMatchObject({ succeeded: false, gasUsed: 100_000n, fee: 10_000_000n })
@@ -96,14 +96,14 @@ describe('gas', () => {
     expect(account(state, SENDER)).toMatchObject({ nonce: 2n, balance: RICH - 10_000_000n })
   })
 
-  it('that is left comes back after REVERT', async () => {
+  it('that remains is returned after REVERT', async () => {
     const state = world({ [CONTRACT]: { code: '0 0 REVERT' } })
     const outcome = await execute(state, { to: CONTRACT })
     expect(outcome).toMatchObject({ succeeded: false, gasUsed: 21_006n })
     expect(outcome.failure).toMatchObject({ kind: 'reverted', reason: 'transaction reverted' })
   })
 
-  it('is refunded for cleared slots, by half of what was used at most', async () => {
+  it('is refunded for cleared slots, at most half of the used gas', async () => {
     const state = world({ [CONTRACT]: { code: '0 0 SSTORE', storage: { 0: 1n } } })
     const outcome = await execute(state, { to: CONTRACT })
     // 26,006 used, refund 15,000 cut to 13,003.
@@ -115,7 +115,7 @@ describe('special cases of docs/internals/protocol.md#51-execution', () => {
   const BLAKE2F = '0x0000000000000000000000000000000000000009'
   const SHA256 = '0x0000000000000000000000000000000000000002'
 
-  it('a failing precompiled contract as receiver gives a receipt of success, moves no value and costs all gas', async () => {
+  it('a failing precompiled contract as receiver has a receipt with success, moves no value and takes all gas', async () => {
     const state = world({ [BLAKE2F]: {} })
     const outcome = await execute(state, { to: BLAKE2F, value: 9n })
     expect(outcome).toMatchObject({ succeeded: true, gasUsed: 21_000n, fee: 10_000_000n })
@@ -123,26 +123,26 @@ describe('special cases of docs/internals/protocol.md#51-execution', () => {
     expect(account(state, SENDER).balance).toBe(RICH - 10_000_000n)
   })
 
-  it('a precompiled contract with too little gas fails and takes all', async () => {
+  it('a precompiled contract with too little gas fails and takes all gas', async () => {
     const state = world({ [SHA256]: {} })
     const outcome = await execute(state, { to: SHA256, gasLimit: 21_059n })
     expect(outcome).toMatchObject({ succeeded: false, gasUsed: 21_059n })
   })
 
-  it('a precompiled contract with enough gas costs what it requires', async () => {
+  it('a precompiled contract with enough gas costs its required gas', async () => {
     const outcome = await execute(world({ [SHA256]: {} }), { to: SHA256, gasLimit: 21_060n })
     expect(outcome).toMatchObject({ succeeded: true, gasUsed: 21_060n })
     expect(outcome.output).toHaveLength(32)
   })
 
-  it('a creation without data makes a plain account', async () => {
+  it('a creation without data creates an account without code', async () => {
     const state = world()
     const outcome = await execute(state, { to: null, value: 4n })
     expect(outcome).toMatchObject({ succeeded: true, gasUsed: 53_000n })
     expect(account(state, contractAddress(SENDER, 1n))).toMatchObject({ nonce: 0n, balance: 4n })
   })
 
-  it('a creation looks for no collision and keeps the balance', async () => {
+  it('a creation does not check for a collision and keeps the balance', async () => {
     const created = contractAddress(SENDER, 1n)
     const state = world({ [created]: { balance: 11n, nonce: 3n, code: 'STOP' } })
     const runtime = assemble('CALLER')
@@ -152,7 +152,7 @@ describe('special cases of docs/internals/protocol.md#51-execution', () => {
     expect(state.code(account(state, created).codeHash)).toEqual(runtime)
   })
 
-  it('destroyed contracts are gone at the end', async () => {
+  it('destroyed contracts are deleted at the end', async () => {
     const state = world({ [CONTRACT]: { balance: 8n, code: `${OTHER} SELFDESTRUCT` }, [OTHER]: {} })
     const outcome = await execute(state, { to: CONTRACT })
     // 21,000 + 3 + 5,000, of which the 24,000 refund may give back half.

@@ -36,7 +36,7 @@ async function bridgeAfter(name: string): Promise<(slot: bigint) => Uint8Array> 
 }
 
 describe('the storage of the Bridge', () => {
-  it('is that of the reference node after calls of every method', async () => {
+  it('equals that of the reference node after calls of every method', async () => {
     const cells = new Map(fixture<[Hex, Hex][]>('reference-node/bridge-cells.json'))
     const read = await bridgeAfter('bridge')
     const slots = [...cells.keys()].map((key) => toBigInt(fromHex(`0x${key.slice(SLOT_AT)}`)))

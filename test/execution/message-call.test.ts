@@ -46,15 +46,15 @@ async function answer(code: string, request: CallRequest = {}): Promise<bigint> 
   return BigInt(toHex(output))
 }
 
-describe('what code sees of a call', () => {
-  it('the defaults: the zero sender, no value, no price', async () => {
+describe('the environment of a call', () => {
+  it('has defaults: the zero sender, no value, no price', async () => {
     expect(await answer('CALLER')).toBe(0n)
     expect(await answer('ORIGIN')).toBe(0n)
     expect(await answer('CALLVALUE')).toBe(0n)
     expect(await answer('GASPRICE')).toBe(0n)
   })
 
-  it('the values of the request', async () => {
+  it('has the values of the request', async () => {
     expect(await answer('CALLER', { from: SENDER })).toBe(BigInt(SENDER))
     expect(await answer('CALLVALUE', { from: SENDER, value: 5n })).toBe(5n)
     expect(await answer('GASPRICE', { gasPrice: 9n })).toBe(9n)
@@ -63,7 +63,7 @@ describe('what code sees of a call', () => {
     )
   })
 
-  it('gas within the cap, the intrinsic gas taken off', async () => {
+  it('has gas within the cap, less the intrinsic gas', async () => {
     expect(await answer('GAS')).toBe(CAP - 21_000n - 2n)
     expect(await answer('GAS', { gas: 10n ** 14n })).toBe(CAP - 21_000n - 2n)
     expect(await answer('GAS', { gas: 50_000n })).toBe(29_000n - 2n)
@@ -82,7 +82,7 @@ describe('the outcome of a call', () => {
     expect(BigInt(toHex(inner.output))).toBe(0n)
   })
 
-  it('of a creation is what the init code returns', async () => {
+  it('of a creation is the return data of the init code', async () => {
     const runtime = assemble('CALLER SELFDESTRUCT')
     const { output } = await call({ data: deployer(runtime) })
     expect(output).toEqual(runtime)
@@ -102,7 +102,7 @@ describe('the outcome of a call', () => {
     expect((await call({ to: OTHER, gas: 20_999n })).failure).toMatchObject({ reason: 'out of gas' })
   })
 
-  it('leaves the state as it was', async () => {
+  it('leaves the state unchanged', async () => {
     const state = world({ [CONTRACT]: { code: '1 0 SSTORE' } })
     const request = { from: SENDER, to: CONTRACT, value: 5n }
     const before = state.changes()
@@ -179,7 +179,7 @@ describe('overrides of the block', () => {
     expect(BigInt(toHex(output))).toBe(word)
   })
 
-  it('leave the other fields, and the hashes of other heights', async () => {
+  it('keep the other fields, and the hashes of other heights', async () => {
     const blockOverrides: BlockOverrideValues = { number: 1001, blockHashes: new Map([[990, '0x7']]) }
     const plain = await call(
       { to: CONTRACT },
@@ -205,12 +205,12 @@ describe('a precompiled contract that is moved', () => {
     return Promise.all(all)
   }
 
-  it('runs at its new address, and what stands at the old one is an account', async () => {
+  it('runs at its new address, and leaves an account at the old one', async () => {
     const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER }]])
     expect(await outputs(overrides, IDENTITY, OTHER)).toEqual(['0x', '0x123456'])
   })
 
-  it('makes way for code', async () => {
+  it('is replaced by code', async () => {
     const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER, code: answer }]])
     expect(await outputs(overrides, IDENTITY, OTHER)).toEqual([`0x${'4d'.padStart(64, '0')}`, '0x123456'])
   })
@@ -274,7 +274,7 @@ describe('a precompiled contract that is moved', () => {
     })
   })
 
-  it('stays where its account is overridden in the way of geth, unless code takes its place', async () => {
+  it('stays at its address when its account is overridden as in geth, unless the override has code', async () => {
     const own = { replacesPrecompile: true } as const
     expect(await outputs(new Map([[IDENTITY, { ...own, balance: 1n }]]), IDENTITY)).toEqual(['0x123456'])
     expect(await outputs(new Map([[IDENTITY, { ...own, code: answer }]]), IDENTITY)).toEqual([

@@ -10,12 +10,12 @@ import {
 } from '../support/reference-chains.ts'
 
 describe('the chains of the reference node', () => {
-  it('are all there', () => {
+  it('are all present', () => {
     expect(referenceFiles().length).toBe(24)
   })
 
   it.each(referenceFiles())(
-    '%s: every block gives what the reference node got, by both EVMs',
+    '%s: every block gives the result of the reference node in both EVMs',
     async (file) => {
       const replay = createReferenceReplay(createBothVm({ chainId: CHAINS.regtest.chainId }))
       const differences: Difference[] = []

@@ -77,7 +77,7 @@ describe('dividing a reward', () => {
     expect(burned).toBe(0n)
   })
 
-  it('keeps the federation’s part until each federator gets enough', () => {
+  it('retains the federation’s part until each federator gets the minimum', () => {
     const { payments, federationBalance } = amounts(100_000n, { leastFederatorPay: 267n })
     expect(payments.map(({ amount }) => amount)).toEqual([20_000n, 79_200n])
     expect(federationBalance).toBe(800n)
@@ -86,7 +86,7 @@ describe('dividing a reward', () => {
     expect(later.federationBalance).toBe(0n)
   })
 
-  it('burns a tenth of what a punished miner would get', () => {
+  it('burns a tenth of the reward of a punished miner', () => {
     const { payments, burned } = amounts(100_000n, { punished: true })
     expect(payments.at(-1)?.amount).toBe(71_280n)
     expect(burned).toBe(7920n)

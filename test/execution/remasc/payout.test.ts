@@ -57,7 +57,7 @@ interface UncleFixture {
 describe('a chain with uncles (fixtures/remasc/uncles.json)', () => {
   const { blocks, balances } = fixture<UncleFixture>('remasc/uncles.json')
 
-  it('makes the payments that were computed by hand, in the same order, with the same balances', () => {
+  it('makes the payments that were calculated by hand, in the same order, with the same balances', () => {
     const chain = new RemascChain(config)
     for (const { number, coinbase, paidFees, minimumGasPrice, uncles, payments, cells } of blocks) {
       const logs = chain.add({
@@ -105,7 +105,7 @@ describe('the payout', () => {
     expect(toHex((log as Log).data)).toBe(`0xe2a0${chain.blocks[5]?.hash.slice(2)}80`)
   })
 
-  it('leaves a mark in storage from the first block on', () => {
+  it('writes a marker to storage from the first block on', () => {
     const chain = new RemascChain(config)
     chain.add()
     expect(
@@ -113,7 +113,7 @@ describe('the payout', () => {
     ).toBe(0xc0n)
   })
 
-  it('uses the slots that are the names of the cells', () => {
+  it('uses the names of the cells as slots', () => {
     for (const [name, slot] of Object.entries(REMASC_SLOT)) {
       expect(slot).toBe(BigInt(`0x${Buffer.from(name).toString('hex')}`))
     }
