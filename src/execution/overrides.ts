@@ -89,12 +89,15 @@ function applyOverride(overlay: Overlay, address: Hex, override: AccountOverride
   }
   // An empty override, and that of a contract which is only moved, makes no account.
   if ((balance ?? nonce ?? code ?? state ?? stateDiff) === undefined) return
-  const account = overlay.account(address) ?? EMPTY_ACCOUNT
-  overlay.putAccount(address, {
-    ...account,
-    balance: balance ?? account.balance,
-    nonce: nonce ?? account.nonce,
-  })
+  const known = overlay.account(address)
+  if (known === undefined || balance !== undefined || nonce !== undefined) {
+    const account = known ?? EMPTY_ACCOUNT
+    overlay.putAccount(address, {
+      ...account,
+      balance: balance ?? account.balance,
+      nonce: nonce ?? account.nonce,
+    })
+  }
   if (code !== undefined) overlay.putCode(address, passingCode(code))
   if (state !== undefined) overlay.clearStorage(address)
   for (const [slot, value] of state ?? stateDiff ?? []) overlay.putStorage(address, slot, value)

@@ -17,15 +17,15 @@ export interface CallRequest {
 /** Overrides of one account. `state` replaces all storage, `stateDiff` only the named slots; never both. */
 export interface AccountOverride {
   /** Wei. */
-  readonly balance?: bigint
-  readonly nonce?: bigint
-  readonly code?: Uint8Array
-  readonly state?: ReadonlyMap<bigint, bigint>
-  readonly stateDiff?: ReadonlyMap<bigint, bigint>
+  readonly balance?: bigint | undefined
+  readonly nonce?: bigint | undefined
+  readonly code?: Uint8Array | undefined
+  readonly state?: ReadonlyMap<bigint, bigint> | undefined
+  readonly stateDiff?: ReadonlyMap<bigint, bigint> | undefined
   /** Where a precompiled contract runs instead, with the storage that it has; its address is that of a plain account then. */
-  readonly movePrecompileTo?: Hex
+  readonly movePrecompileTo?: Hex | undefined
   /** `code` takes the place of a precompiled contract that is not moved. Without it such an override is refused. */
-  readonly replacesPrecompile?: true
+  readonly replacesPrecompile?: true | undefined
 }
 
 /** Fields of a block that replace those it would have. Number and gas in their units, time in Unix seconds, price in wei. */

@@ -56,10 +56,14 @@ const AccountObject: Parameter<SentOverride> = object(
 export const NO_OVERRIDES: SentOverrides = new Map()
 
 /**
- * State overrides as sent, none for null; unknown members are ignored. What the members mean is checked by
- * `simulationOptions`, after the caller's right to use them, as the reference node does.
+ * State overrides as sent; unknown members are ignored. What the members mean is checked by `placedSimulation`, after
+ * the caller's right to use them, as the reference node does.
  */
-export const StateOverrideSet: Parameter<SentOverrides> = orNull(
-  mapOf(NamedAddress, AccountObject, (name, key) => `${name} key ${key}`),
-  NO_OVERRIDES,
+export const OverriddenAccounts: Parameter<SentOverrides> = mapOf(
+  NamedAddress,
+  AccountObject,
+  (name, key) => `${name} key ${key}`,
 )
+
+/** The same where null is no override. */
+export const StateOverrideSet: Parameter<SentOverrides> = orNull(OverriddenAccounts, NO_OVERRIDES)

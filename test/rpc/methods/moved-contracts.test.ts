@@ -26,7 +26,8 @@ const mock = (selector: string) =>
 
 let node: Node
 beforeAll(async () => {
-  node = await createNode()
+  // Each message runs by both EVMs, which are compared.
+  node = await createNode({ evm: 'both' })
 })
 afterAll(() => node.close())
 const call = (request: object, overrides: object = {}) =>

@@ -5,12 +5,12 @@ import { toHex, toQuantity } from '../../../encoding/hex.ts'
 import { invalidParams } from '../../../errors.ts'
 import { andThen } from '../../../maybe-promise.ts'
 import { type Context, method } from '../../method.ts'
-import { optional } from '../../parameter.ts'
+import { optional, orNull, refuse } from '../../parameter.ts'
 import { placedSimulation } from '../../simulation-options.ts'
 import { BlockOverrides } from '../../wire/block-overrides.ts'
 import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
-import { StateOverrideSet } from '../../wire/overrides.ts'
+import { NO_OVERRIDES, OverriddenAccounts, StateOverrideSet } from '../../wire/overrides.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../../wire/scalars.ts'
 import { COW, COW1, NOBODY } from '../example-accounts.ts'
 
@@ -38,7 +38,7 @@ export const eth_call = method({
   params: {
     transaction: CallObject,
     block: optional(CallBlock, 'latest'),
-    stateOverrides: optional(StateOverrideSet, null),
+    stateOverrides: optional(orNull(OverriddenAccounts, undefined), {}),
     blockOverrides: optional(BlockOverrides, null),
   },
   result: () => DataText,
@@ -54,7 +54,11 @@ export const eth_call = method({
       result: `0x${'64'.padStart(64, '0')}`,
     },
   ],
-  run({ transaction, ...sent }, context) {
+  run({ transaction, block, stateOverrides, blockOverrides }, context) {
+    // The reference node refuses null here; Hardhat and Anvil take it for no override.
+    if (stateOverrides === undefined && context.options.dialect === 'rsk')
+      refuse('stateOverrides', 'an object')
+    const sent = { block, stateOverrides: stateOverrides ?? NO_OVERRIDES, blockOverrides }
     const { reference, options } = placedSimulation(sent, context)
     requireReceiver(transaction, context)
     return andThen(context.engine.queries.call(transaction, reference, options), toHex)

@@ -94,9 +94,18 @@ describe('eth_call', () => {
     expect((await asked('eth_call', [{ to: N }, 'latest', sent])).overrides).toEqual({ stateOverrides })
     const both = await asked('eth_call', [{ to: N }, 'latest', sent, { number: '0x5', time: 7 }])
     expect(both.overrides).toEqual({ stateOverrides, blockOverrides: { number: 5, timestamp: 7 } })
-    for (const none of [{}, null]) {
-      const { overrides } = await asked('eth_call', [{ to: N }, 'latest', none, { number: '0x5' }])
-      expect(overrides).toEqual({ blockOverrides: { number: 5 } })
+    const empty = await asked('eth_call', [{ to: N }, 'latest', {}, { number: '0x5' }])
+    expect(empty.overrides).toEqual({ blockOverrides: { number: 5 } })
+  })
+
+  it('refuses null for overrides, which Hardhat and Anvil take for none', async () => {
+    const params = [{ to: N }, 'latest', null, { number: '0x5' }]
+    expect((await asked('eth_call', params)).outcome).toEqual(
+      refusal(-32602, 'Invalid stateOverrides: expected an object.'),
+    )
+    for (const dialect of ['hardhat', 'anvil'] as const) {
+      const lenient = dispatcherOf(fakeEngine().engine, { dialect })
+      expect(await ask(lenient, 'eth_call', params)).toEqual({ result: '0x' })
     }
   })
 
