@@ -59,8 +59,8 @@ function movedPrecompiles(
   own: ReadonlyMap<Hex, Precompile>,
 ): ReadonlyMap<Hex, Precompile> | undefined {
   let moved: Map<Hex, Precompile> | undefined
-  const targets = new Set<Hex>()
-  for (const [address, { movePrecompileTo: target, code, replacesPrecompile }] of overrides) {
+  let targets: Set<Hex> | undefined
+  for (const [address, { movePrecompileToAddress: target, code, replacesPrecompile }] of overrides) {
     const contract = own.get(address)
     if (target === undefined) {
       if (contract === undefined) continue
@@ -75,6 +75,7 @@ function movedPrecompiles(
     if (overrides.has(target)) {
       throw invalidParams('Precompiled contracts can not be moved to an overridden address')
     }
+    targets ??= new Set()
     if (targets.has(target)) throw invalidParams(`${path}: another one is moved to ${target} already`)
     targets.add(target)
     moved.set(target, { ...contract, account: contract.account ?? address })

@@ -23,7 +23,7 @@ export interface AccountOverride {
   readonly state?: ReadonlyMap<bigint, bigint> | undefined
   readonly stateDiff?: ReadonlyMap<bigint, bigint> | undefined
   /** Where a precompiled contract runs instead, with the storage that it has; its address is that of a plain account then. */
-  readonly movePrecompileTo?: Hex | undefined
+  readonly movePrecompileToAddress?: Hex | undefined
   /** `code` takes the place of a precompiled contract that is not moved. Without it such an override is refused. */
   readonly replacesPrecompile?: true | undefined
 }

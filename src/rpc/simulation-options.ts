@@ -65,25 +65,15 @@ export function stateOverridesOf(
   if (sent.size === 0) return undefined
   requireStateOverride(context)
   const { dialect } = context.options
-  const overrides = new Map<Hex, AccountOverride>()
-  // The reference node refuses it; geth, whose rule Hardhat and Anvil follow, does not.
-  const replacesPrecompile = dialect === 'rsk' ? undefined : true
-  // Without spreads, which V8 copies by a slow path.
-  for (const [account, { movePrecompileToAddress, balance, nonce, code, state, stateDiff }] of sent) {
+  for (const [account, { state, stateDiff }] of sent) {
     if (state !== undefined && stateDiff !== undefined) {
       throw invalidParams(bothStates(account, dialect, `${path}.${account}`))
     }
-    const movePrecompileTo = movePrecompileToAddress
-    overrides.set(account, {
-      balance,
-      nonce,
-      code,
-      state,
-      stateDiff,
-      movePrecompileTo,
-      replacesPrecompile,
-    })
   }
+  if (dialect === 'rsk') return sent
+  // The reference node refuses to override a precompiled contract; geth, whose rule Hardhat and Anvil follow, does not.
+  const overrides = new Map<Hex, AccountOverride>()
+  for (const [account, override] of sent) overrides.set(account, { ...override, replacesPrecompile: true })
   return overrides
 }
 

@@ -206,19 +206,19 @@ describe('a precompiled contract that is moved', () => {
   }
 
   it('runs at its new address, and leaves an account at the old one', async () => {
-    const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER }]])
+    const overrides = new Map([[IDENTITY, { movePrecompileToAddress: OTHER }]])
     expect(await outputs(overrides, IDENTITY, OTHER)).toEqual(['0x', '0x123456'])
   })
 
   it('is replaced by code', async () => {
-    const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER, code: answer }]])
+    const overrides = new Map([[IDENTITY, { movePrecompileToAddress: OTHER, code: answer }]])
     expect(await outputs(overrides, IDENTITY, OTHER)).toEqual([`0x${'4d'.padStart(64, '0')}`, '0x123456'])
   })
 
   it.each(['EXTCODESIZE', 'EXTCODEHASH'])('is seen by %s at its new address', async (opcode) => {
     const code = `${IDENTITY} ${opcode} ${RETURN_TOP}`
     const moved = `${OTHER} ${opcode} ${RETURN_TOP}`
-    const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER }]])
+    const overrides = new Map([[IDENTITY, { movePrecompileToAddress: OTHER }]])
     const plain = await call({ to: CONTRACT }, { [CONTRACT]: { code } })
     expect(await call({ to: CONTRACT }, { [CONTRACT]: { code: moved } }, overrides)).toMatchObject({
       output: plain.output,
@@ -230,7 +230,7 @@ describe('a precompiled contract that is moved', () => {
       0x1234 0 MSTORE 500
       again: 32 32 32 0 0 ${target} GAS CALL POP
       1 SWAP1 SUB DUP1 @again JUMPI 32 MLOAD ${RETURN_TOP}`
-    const overrides = new Map([[IDENTITY, { movePrecompileTo: OTHER, code: answer }]])
+    const overrides = new Map([[IDENTITY, { movePrecompileToAddress: OTHER, code: answer }]])
     for (const [target, word] of [
       [OTHER, 0x1234n],
       [IDENTITY, 77n],
@@ -243,27 +243,27 @@ describe('a precompiled contract that is moved', () => {
   it.each<[string, StateOverrides, string]>([
     [
       'an account that is none',
-      new Map([[OTHER, { movePrecompileTo: NOBODY }]]),
+      new Map([[OTHER, { movePrecompileToAddress: NOBODY }]]),
       `stateOverrides.${OTHER}.movePrecompileToAddress: ${OTHER} is not a precompiled contract`,
     ],
     [
       'an overridden address',
       new Map<Hex, AccountOverride>([
-        [IDENTITY, { movePrecompileTo: OTHER }],
+        [IDENTITY, { movePrecompileToAddress: OTHER }],
         [OTHER, { balance: 1n }],
       ]),
       'Precompiled contracts can not be moved to an overridden address',
     ],
     [
       'itself',
-      new Map([[IDENTITY, { movePrecompileTo: IDENTITY }]]),
+      new Map([[IDENTITY, { movePrecompileToAddress: IDENTITY }]]),
       'Precompiled contracts can not be moved to an overridden address',
     ],
     [
       'a target of another',
       new Map([
-        [IDENTITY, { movePrecompileTo: OTHER }],
-        [BRIDGE, { movePrecompileTo: OTHER }],
+        [IDENTITY, { movePrecompileToAddress: OTHER }],
+        [BRIDGE, { movePrecompileToAddress: OTHER }],
       ]),
       `stateOverrides.${BRIDGE}.movePrecompileToAddress: another one is moved to ${OTHER} already`,
     ],

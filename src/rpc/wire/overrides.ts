@@ -33,9 +33,7 @@ const Storage = mapOf(Word, Word, (name, slot) => `${name} slot ${slot}`)
 export const NamedAddress = named(Address, 'an address')
 
 /** An account's overrides as sent, members that exclude each other included. */
-export interface SentOverride extends Omit<AccountOverride, 'movePrecompileTo' | 'replacesPrecompile'> {
-  readonly movePrecompileToAddress?: Hex
-}
+export type SentOverride = Omit<AccountOverride, 'replacesPrecompile'>
 
 /** Overrides by account, in the order sent. */
 export type SentOverrides = ReadonlyMap<Hex, SentOverride>

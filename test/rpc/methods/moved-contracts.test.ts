@@ -86,7 +86,7 @@ describe('the Bridge at another address', () => {
     const precompiles = new Map([[own, reading]])
     const vm = createVm({ chainId: 33, rulesAt: () => ({ ...CHAIN_RULES, precompiles }) })
     const state = world({ [own]: { storage: { 1: 7n } }, [OTHER]: { storage: { 1: 8n } } })
-    const stateOverrides = new Map([[own, { movePrecompileTo: OTHER }]])
+    const stateOverrides = new Map([[own, { movePrecompileToAddress: OTHER }]])
     const place = overridden({ state, env: ENVIRONMENT }, { stateOverrides }, vm)
     const { output } = await messageCall({ request: { to: OTHER }, ...place, vm, gasCap: 100_000n })
     expect(BigInt(`0x${Buffer.from(output).toString('hex')}`)).toBe(7n)
