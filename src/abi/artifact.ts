@@ -4,6 +4,8 @@ import { keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, isHexDigits, toHex } from '../encoding/hex.ts'
 import type { AbiCodec } from './codec.ts'
 import { type AbiEntry, readEntries } from './entry.ts'
+import { readStorageLayout, type StorageLayout } from './storage/layout.ts'
+import { namedTypesOf } from './storage/named-types.ts'
 
 /** How a contract's creation code is recognised in front of its arguments. */
 export interface CreationCode {
@@ -22,6 +24,8 @@ export interface Artifact {
   readonly creation?: CreationCode
   /** Identifies its code at an address. */
   readonly codeKey?: string
+  /** Where its variables stand, when the compiler was asked for that. */
+  readonly layout?: StorageLayout
 }
 
 /** The compiler's metadata at the end of code holds a hash of the sources; shorter metadata only names the compiler. */
@@ -80,15 +84,18 @@ export function holdsAbi(json: unknown): boolean {
  */
 export function readArtifact(json: unknown, codec: AbiCodec, name = ''): Artifact {
   if (!isObject(json)) return { name, entries: entriesOf(json, codec) }
-  const { abi, contractName, bytecode, deployedBytecode } = json
+  const { abi, contractName, bytecode, deployedBytecode, storageLayout } = json
   const creationBytes = bytesOf(bytecode)
   const creation = creationBytes && creationOf(creationBytes)
   const code = bytesOf(deployedBytecode)
   const key = codeKey(code ?? creationBytes ?? EMPTY)
+  const entries = entriesOf(abi, codec)
+  const layout = isObject(storageLayout) ? readStorageLayout(storageLayout, namedTypesOf(abi)) : undefined
   return {
     name: typeof contractName === 'string' ? contractName : name,
-    entries: entriesOf(abi, codec),
+    entries,
     ...(creation && { creation }),
     ...(key !== undefined && { codeKey: key }),
+    ...(layout && { layout }),
   }
 }

@@ -6,6 +6,7 @@ import { type AbiCodec, type AbiValue, loadAbiCodec } from './codec.ts'
 import type { AbiEntry } from './entry.ts'
 import { type Decoded, type DecodedCall, EventDecoder, type LogData } from './event-decoder.ts'
 import { KnownNames, type NameTable } from './known-names.ts'
+import type { StorageLayout } from './storage/layout.ts'
 import { valuesText } from './value-text.ts'
 
 export type { Decoded, DecodedCall } from './event-decoder.ts'
@@ -36,6 +37,8 @@ export interface AbiRegistry {
   contractName(address: Hex, code?: Uint8Array): string | undefined
   /** The contract at an address; `code` is the code there. */
   contractAt(address: Hex, code?: Uint8Array): Artifact | undefined
+  /** The layout of the contract at an address; `code` is the code there. */
+  layoutAt(address: Hex, code?: Uint8Array): StorageLayout | undefined
   /** All contracts: first the registered ones, the latest first, then the added ones. `address` is that of a registration. */
   contracts(): Generator<{ readonly artifact: Artifact; readonly address?: Hex }>
 }
@@ -114,8 +117,15 @@ export function copyOnWrite(shared: AbiRegistry): AbiRegistry {
     creation: (initcode) => names.creation(initcode),
     contractName: (address, code) => names.contractName(address, code),
     contractAt: (address, code) => names.contractAt(address, code),
+    layoutAt: (address, code) => names.layoutAt(address, code),
     contracts: () => names.contracts(),
   }
+}
+
+/** A layout has big integers, and a map of its types. */
+function toPlain(_: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  return value instanceof Map ? [...value] : value
 }
 
 class NameRegistry implements AbiRegistry {
@@ -222,6 +232,10 @@ class NameRegistry implements AbiRegistry {
     return this.#byAddress.get(address)?.artifact ?? this.#contractOf(code)
   }
 
+  layoutAt(address: Hex, code?: Uint8Array): StorageLayout | undefined {
+    return this.#byAddress.get(address)?.artifact.layout ?? this.#contractOf(code)?.layout
+  }
+
   *contracts(): Generator<{ readonly artifact: Artifact; readonly address?: Hex }> {
     for (const { artifact, address } of [...this.#registrations.values()].reverse()) {
       yield address === undefined ? { artifact } : { artifact, address }
@@ -251,7 +265,7 @@ class NameRegistry implements AbiRegistry {
 
   /** A repeated registration replaces the earlier one, so that repetition evicts no other. */
   #registrationOf(artifact: Artifact, address: Hex | undefined): [key: string, registration: Registration] {
-    const text = JSON.stringify(artifact)
+    const text = JSON.stringify(artifact, toPlain)
     if (text.length > this.#mostText) {
       throw new Error(`it has ${text.length} characters of names, and there is room for ${this.#mostText}`)
     }

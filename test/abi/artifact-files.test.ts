@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readArtifacts } from '../../src/abi/artifact-files.ts'
+import { readStorageLayout } from '../../src/abi/storage/layout.ts'
+import { NAMED, solcArtifact } from '../support/kinds.ts'
 
 let dir: string
 beforeAll(() => {
@@ -34,6 +36,48 @@ afterAll(() => rmSync(dir, { recursive: true }))
 
 const names = async (...paths: string[]) =>
   (await readArtifacts(paths.map((path) => join(dir, path)))).map(({ name }) => name)
+
+describe('the layouts of artifacts', () => {
+  const { abi, bytecode, deployedBytecode, storageLayout } = solcArtifact('Kinds')
+  const object = (code: string) => ({ object: code.slice(2) })
+  const evm = { bytecode: object(bytecode), deployedBytecode: object(deployedBytecode) }
+  const output = { contracts: { 'Kinds.sol': { Kinds: { abi, evm, storageLayout } } } }
+  const withoutLayout = { contractName: 'Kinds', sourceName: 'Kinds.sol', abi, bytecode, deployedBytecode }
+  const place = (path: string, content: object) => {
+    mkdirSync(join(dir, path, '..'), { recursive: true })
+    writeFileSync(join(dir, path), JSON.stringify(content))
+  }
+  beforeAll(() => {
+    place('layouts/hardhat/Kinds.sol/Kinds.json', withoutLayout)
+    place('layouts/hardhat/Kinds.sol/Other.json', { ...withoutLayout, contractName: 'Other' })
+    place('layouts/hardhat/build-info/1.json', { id: '1', solcVersion: '0.8.37', input: {}, output })
+    place('layouts/hardhat3/Kinds.sol/Kinds.json', withoutLayout)
+    place('layouts/hardhat3/build-info/1.json', { _format: 'hh3-sol-build-info-1', input: {} })
+    place('layouts/hardhat3/build-info/1.output.json', { id: '1', output })
+    place('layouts/foundry/Kinds.sol/Kinds.json', {
+      abi,
+      bytecode: { object: bytecode },
+      deployedBytecode: { object: deployedBytecode },
+      storageLayout,
+    })
+    place('layouts/solc.json', output)
+    place('layouts/plain/Kinds.json', withoutLayout)
+  })
+
+  it.each(['hardhat', 'hardhat3', 'foundry', 'solc.json', 'hardhat/build-info/1.json'])(
+    '%s',
+    async (path) => {
+      const [kinds, other] = await readArtifacts([join(dir, 'layouts', path)])
+      expect(kinds).toMatchObject({ name: 'Kinds', layout: readStorageLayout(storageLayout, NAMED) })
+      expect(other?.layout).toBeUndefined()
+    },
+  )
+
+  it('are absent where the compiler was not asked for them', async () => {
+    const [kinds] = await readArtifacts([join(dir, 'layouts/plain')])
+    expect(kinds).not.toHaveProperty('layout')
+  })
+})
 
 describe('artifacts on disk', () => {
   it('are found in a Hardhat project, or in its artifacts folder', async () => {

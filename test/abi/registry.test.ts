@@ -3,9 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { readArtifact } from '../../src/abi/artifact.ts'
 import { loadAbiCodec } from '../../src/abi/codec.ts'
 import { createAbiRegistry, decodedText } from '../../src/abi/registry.ts'
+import { readStorageLayout } from '../../src/abi/storage/layout.ts'
+import { namedTypesOf } from '../../src/abi/storage/named-types.ts'
 import { concat } from '../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { artifact } from '../support/contracts.ts'
+import { NAMED, solcArtifact } from '../support/kinds.ts'
 
 const codec = await loadAbiCodec()
 const WHO = `0x${'12'.repeat(20)}` as const
@@ -247,5 +250,54 @@ describe('a malformed ABI', () => {
     await registry.add(readArtifact([odd], codec))
     const selector = fromHex(keccak256(toUtf8Bytes('odd(mapping)')).slice(0, 10))
     expect(registry.call(selector)).toBeUndefined()
+  })
+})
+
+describe('storage layouts', () => {
+  const kinds = readArtifact(solcArtifact('Kinds'), codec)
+  const elsewhere = readArtifact(solcArtifact('Elsewhere'), codec)
+  const code = fromHex(solcArtifact('Kinds').deployedBytecode)
+
+  it('are found by the code at an address, and by an address of their own', async () => {
+    const registry = createAbiRegistry()
+    await registry.add(kinds)
+    expect(registry.layoutAt(HERE, code)).toEqual(kinds.layout)
+    expect(registry.layoutAt(HERE, new Uint8Array(3))).toBeUndefined()
+    await registry.register(elsewhere, HERE)
+    expect(registry.layoutAt(HERE, code)).toEqual(elsewhere.layout)
+    expect(registry.copy().layoutAt(HERE, code)).toEqual(elsewhere.layout)
+  })
+
+  it('of the code stay where an address has an ABI alone', async () => {
+    const registry = createAbiRegistry()
+    await registry.add(kinds)
+    await registry.register(readArtifact(SIGNATURES, codec), HERE)
+    expect(registry.layoutAt(HERE, code)).toEqual(kinds.layout)
+  })
+
+  it('make registrations different that differ in nothing else', async () => {
+    const registry = createAbiRegistry()
+    await registry.register({ ...kinds, layout: { variables: [], types: new Map() } })
+    await registry.register(kinds)
+    expect([...registry.contracts()]).toHaveLength(2)
+    expect(registry.layoutAt(HERE, code)).toEqual(kinds.layout)
+  })
+
+  it('know what stands behind the names of types by the ABI', () => {
+    expect(kinds.layout).toEqual(readStorageLayout(solcArtifact('Kinds').storageLayout, NAMED))
+    expect(
+      namedTypesOf([
+        {
+          inputs: [
+            {
+              type: 'tuple',
+              internalType: 'struct S',
+              components: [{ type: 'int8[2]', internalType: 'Small[2]' }],
+            },
+          ],
+        },
+        7,
+      ]),
+    ).toEqual(new Map([['Small', 'int8']]))
   })
 })
