@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => node.close())
 
-describe('call frames as Anvil has them', () => {
+describe('call frames equal to those of Anvil', () => {
   it('are recorded for each situation', () => {
     expect(Object.keys(RECORDED)).toEqual(CASES.map(({ name }) => name))
   })
@@ -72,7 +72,7 @@ const CORRECTED: Readonly<Record<string, object>> = {
   'empty-account': { stateDiff: ['["*","=","*",{}]', '["+","+","+",{}]'] },
 }
 
-describe('replays as Anvil has them', () => {
+describe('replays equal to those of Anvil', () => {
   const file = readFileSync(new URL('../../fixtures/traces/anvil/replies.json.gz', import.meta.url))
   const { replies } = JSON.parse(gunzipSync(file).toString()) as {
     replies: Readonly<Record<string, unknown>>

@@ -27,7 +27,7 @@ describe('the meter of calls', () => {
     ])
   })
 
-  it('holds as many figures as there are methods, whatever callers ask for', () => {
+  it('has at most one entry for each method, whatever callers request', () => {
     const names = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'eth_call'))
     fc.assert(
       fc.property(fc.array(names), (called) => {

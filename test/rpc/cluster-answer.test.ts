@@ -22,7 +22,7 @@ describe('which node of a cluster answers a method', () => {
       expect(answeredBy).toBe('leader')
   })
 
-  it('is on the method’s own value, and what others may call follows from it', async () => {
+  it('is a property of the method, which determines what callers on other nodes may call', async () => {
     const { engine } = fakeEngine()
     const answer = createAnswer(dispatcherOf(engine))
     const refused = (method: string) => `${method} is not called from one node of a cluster to another`

@@ -10,24 +10,24 @@ const named = (name: string) => METHODS.find((method) => method.name === name) a
 /** A deadline that no call reaches while a test runs. */
 const SOON = () => Date.now() + 5000
 
-describe('the time of a method', () => {
+describe('the timeout of a method', () => {
   const deadlineOf = createDeadlines(
     { methodTimeouts: { eth: 2000, eth_call: 60_000, evm_mine: 0, rsk: 7 }, rpcTimeoutMs: 5000 },
     METHODS,
   )
 
-  it('is the request’s where no other is set', () => {
+  it('is that of the request when no other is set', () => {
     const request = SOON()
     expect(deadlineOf(named('net_version'), request)).toBe(request)
   })
 
-  it('is that of the namespace, and within the request', () => {
+  it('is that of the namespace, and at most that of the request', () => {
     expect(deadlineOf(named('eth_blockNumber'), SOON())).toBeLessThanOrEqual(Date.now() + 2000)
     const past = Date.now() - 10
     expect(deadlineOf(named('eth_blockNumber'), past)).toBe(past)
   })
 
-  it('is that of the method before that of its namespace, and may be longer than the request’s', () => {
+  it('is that of the method rather than of its namespace, and may exceed that of the request', () => {
     const request = SOON()
     const deadline = deadlineOf(named('eth_call'), request)
     expect(deadline).toBeGreaterThan(request + 50_000)
@@ -35,16 +35,16 @@ describe('the time of a method', () => {
     expect(deadlineOf(named('eth_call'), 0)).toBeGreaterThan(Date.now() + 55_000)
   })
 
-  it('is without end when the limit is 0', () => {
+  it('is unlimited when set to 0', () => {
     expect(deadlineOf(named('evm_mine'), SOON())).toBe(0)
   })
 
-  it('is found by the namespace of an alias too', () => {
+  it('applies to the namespace of an alias too', () => {
     const aliased = METHODS.find(({ aliases }) => aliases.some((name) => name.startsWith('rsk_')))
     expect(deadlineOf(aliased as AnyMethod, SOON())).toBeLessThan(Date.now() + 1000)
   })
 
-  it('ends an endless call, and the run behind it, when it is over', async () => {
+  it('ends an endless call at its deadline, and then its run', async () => {
     const node = await createNode({ methodTimeouts: { eth_call: 30 }, callGasCap: 0 })
     const text = JSON.stringify({
       jsonrpc: '2.0',

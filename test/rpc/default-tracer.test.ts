@@ -44,7 +44,7 @@ async function trace(contracts: Readonly<Record<string, string>>): Promise<Trace
 const word = (value: number): string => value.toString(16).padStart(64, '0')
 
 describe('the default tracer', () => {
-  it('gives the cost of a call to the last step of the callee, and that of the end of the code to the step before', async () => {
+  it('assigns the cost of a call to the last step of the callee, and that of the end of the code to the step before', async () => {
     // The callee ends behind its POP, with a STOP that is no step; so does the caller.
     const { structLogs } = await trace({
       callee: 'PUSH1 1 POP',
@@ -61,7 +61,7 @@ describe('the default tracer', () => {
     ])
   })
 
-  it('gives a call that runs no code its whole cost, and a failing step none', async () => {
+  it('assigns a call without code its whole cost, and a failing step no cost', async () => {
     const { structLogs } = await trace({
       caller: 'PUSH1 0 PUSH1 0 PUSH1 0 PUSH1 0 PUSH1 0 PUSH1 4 PUSH2 1000 CALL #a8',
     })
@@ -71,7 +71,7 @@ describe('the default tracer', () => {
     ])
   })
 
-  it('lists slots from the step after their change on, and drops those that become zero', async () => {
+  it('lists slots from the step after their change on, and drops slots that become zero', async () => {
     const writes = await trace({
       keeper: 'PUSH1 5 PUSH1 1 SSTORE PUSH1 0 PUSH1 1 SSTORE PUSH1 9 PUSH1 2 SSTORE STOP',
     })

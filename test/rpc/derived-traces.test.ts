@@ -323,7 +323,7 @@ describe('traces derived by hand', () => {
     expect(found.error).toBe(typeof outcome === 'string' ? outcome : '')
   })
 
-  it('depth-limit: 401 frames, each of which passes all gas that it has left', async () => {
+  it('depth-limit: 401 frames, each of which passes on all its remaining gas', async () => {
     const { rows, steps, listed } = await trace('depth-limit')
     // Five PUSH1; ADDRESS and GAS cost 2 each.
     const frame = 5 * LOW + 2 + 2 + CALL
@@ -367,7 +367,7 @@ describe('traces derived by hand', () => {
     expect(listed.map(rowOf)).toEqual(rows.filter(([depth]) => depth === 0))
   })
 
-  it('nested-revert: only the logs of the frame that succeeded, each with its position', async () => {
+  it('nested-revert: only the logs of the successful frame, each with its position', async () => {
     const { frame } = await trace('nested-revert')
     expect(frame).toMatchObject({
       logs: [

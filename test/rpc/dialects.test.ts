@@ -61,7 +61,7 @@ describe('a failed call', () => {
     })
   })
 
-  it('names what went wrong without a revert', () => {
+  it('names the cause of a failure that is not a revert', () => {
     expect(errorsOf(failed('out of gas'))).toEqual({
       hardhat: { code: 3, message: 'Error: Transaction ran out of gas', data: '0x' },
       anvil: { code: -32003, message: 'EVM error: out of gas', data: '0x' },
@@ -69,7 +69,7 @@ describe('a failed call', () => {
     expect(errorsOf(failed('invalid opcode')).hardhat.message).toBe(`${VM} invalid opcode`)
   })
 
-  it('that was mined carries the hash in Hardhat’s form', () => {
+  it('that was mined has the hash in Hardhat’s form', () => {
     const message = `${VM} reverted with reason string 'no'`
     expect(errorsOf(reverted(REASON, HASH)).hardhat).toEqual({
       code: -32603,
@@ -96,12 +96,12 @@ describe('a refused transaction', () => {
     expect(anvil).toEqual({ code: -32003, message: words })
   })
 
-  it('keeps the chain’s own words where no client looks for others', () => {
+  it('keeps the chain’s own message unless a client expects another one', () => {
     expect(refused('account exceeds quota').hardhat.message).toBe('account exceeds quota')
   })
 })
 
-it('leaves all other errors, and the reference node’s dialect, as they are', () => {
+it('leaves all other errors, and the reference node’s dialect, unchanged', () => {
   const errors = [new NodeError('block-not-found', 'Block not found'), new Error('a bug'), reverted(REASON)]
   for (const error of errors) expect(errorObjectIn('rsk', error)).toEqual(toErrorObject(error))
   for (const error of errors.slice(0, 2)) expect(errorsOf(error).anvil).toEqual(toErrorObject(error))

@@ -50,24 +50,24 @@ describe('unreadable messages', () => {
     expect(await call({})).toMatchObject({ result: '0x21' })
   })
 
-  it('refuses deep batches that come as values, circular ones too', async () => {
+  it('refuses deep batches that are passed as values, circular ones too', async () => {
     const circular: unknown[] = []
     circular.push(circular)
     expect(await dispatcher.dispatch(circular, SESSION)).toEqual(refused(-32600, 'Invalid request'))
   })
 })
 
-describe('answers at once', () => {
+describe('synchronous answers', () => {
   const pieces = (text: string) => dispatcherOf(engine).dispatchPieces(text, SESSION)
 
-  it('what a method answers at once, and what is refused at once', () => {
+  it('include results and refusals of synchronous methods', () => {
     expect(pieces('{"id":1,"method":"eth_chainId"}')).toBe('{"jsonrpc":"2.0","id":1,"result":"0x21"}')
     expect(pieces('{"id":1,"method":"eth_nope"}')).toContain('"code":-32601')
     expect(pieces('5')).toContain('"code":-32600')
     expect(pieces('{"method":"eth_chainId"}')).toBeUndefined()
   })
 
-  it('and frees the place of each call', () => {
+  it('free the place of each call', () => {
     const small = dispatcherOf(engine, { maxPending: 1 })
     for (let i = 0; i < 3; i++) {
       expect(small.dispatchPieces('{"id":1,"method":"eth_chainId"}', SESSION)).toContain('"result"')
@@ -97,7 +97,7 @@ describe('envelope', () => {
     expect(await call({ id })).toEqual(refused(-32600, 'invalid request'))
   })
 
-  it('gives back the version that it was sent, except with an unknown method', async () => {
+  it('returns the version of the request, except for an unknown method', async () => {
     expect(await call({ jsonrpc: '1.0' })).toEqual({ jsonrpc: '1.0', id: 1, result: '0x21' })
     expect(await call({ jsonrpc: 2 })).toEqual({ jsonrpc: '2.0', id: 1, result: '0x21' })
     expect(await call({ jsonrpc: '1.0', method: 'nope' })).toMatchObject({ jsonrpc: '2.0' })
@@ -123,7 +123,7 @@ describe('envelope', () => {
 })
 
 describe('parameters', () => {
-  it.each([undefined, null, {}, []])('takes %j as none', async (params) => {
+  it.each([undefined, null, {}, []])('treats %j as no parameters', async (params) => {
     expect(await call({ params })).toMatchObject({ result: '0x21' })
   })
 
@@ -145,7 +145,7 @@ describe('batches and notifications', () => {
   const many = (count: number) => Array.from({ length: count }, (_, id) => one(id))
   const answered = (id: number) => ({ jsonrpc: '2.0', id, result: '0x21' })
 
-  it('does not answer a notification, even a wrong one', async () => {
+  it('does not answer a notification, even an invalid one', async () => {
     expect(await send('{"jsonrpc":"2.0","method":"eth_chainId"}')).toBeUndefined()
     expect(await send('{"jsonrpc":"2.0","method":"eth_nope"}')).toBeUndefined()
     expect(await send('[{"method":"eth_chainId"},{"method":"eth_chainId"}]')).toBeUndefined()
@@ -157,7 +157,7 @@ describe('batches and notifications', () => {
     expect(noting.calls.map(({ name }) => name)).toEqual(['mine'])
   })
 
-  it('answers in order, and wrong entries in their place', async () => {
+  it('answers in order, and invalid entries at their position', async () => {
     const replies = await send(
       JSON.stringify([one(0), { id: 1, method: 'eth_nope' }, 1, { method: 'eth_chainId' }]),
     )
@@ -168,7 +168,7 @@ describe('batches and notifications', () => {
     ])
   })
 
-  it('takes 50 requests and no more, those of nested batches included', async () => {
+  it('accepts at most 50 requests, those of nested batches included', async () => {
     expect(await send(JSON.stringify(many(50)))).toEqual(many(50).map(({ id }) => answered(id)))
     const words = 'Cannot dispatch batch requests. 50 is the max number of supported batch requests'
     expect(await send(JSON.stringify(many(51)))).toEqual(refused(-32600, words))
@@ -176,7 +176,7 @@ describe('batches and notifications', () => {
     expect(await send(JSON.stringify(Array(51).fill([])))).toEqual(refused(-32600, words))
   })
 
-  it('answers nested batches by nested batches', async () => {
+  it('answers nested batches with nested batches', async () => {
     expect(await send(JSON.stringify([[one(0)], one(1), []]))).toEqual([
       [answered(0)],
       answered(1),
@@ -189,14 +189,14 @@ describe('limits', () => {
   const never = fakeEngine({ queries: { block: () => new Promise(() => {}) } }).engine
   const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'eth_getBlockByNumber', params: ['latest'] })
 
-  it('ends a request after its time, and the rest of its batch', async () => {
+  it('ends a request at its deadline, and the rest of its batch', async () => {
     const impatient = dispatcherOf(never, { rpcTimeoutMs: 1 })
     const late = (id: number) => refused(-32011, 'Execution has got timeout out.', id)
     expect(await impatient.dispatch(request(1), SESSION)).toEqual(late(1))
     expect(await impatient.dispatch([request(1), request(2)], SESSION)).toEqual([late(1), late(2)])
   })
 
-  it('refuses a reply that is too large by its bytes', async () => {
+  it('refuses a reply that has too many bytes', async () => {
     const text = JSON.stringify({ id: 9, method: 'eth_accounts' })
     const whole = await dispatcher.dispatchText(text, SESSION)
     const bytes = Buffer.byteLength(whole ?? '')
@@ -214,7 +214,7 @@ describe('permission', () => {
     error: { code: -32601, message: `the method ${name} does not exist/is not available` },
   })
 
-  it('closes what the node or the session does not open', async () => {
+  it('refuses methods that the node or the session does not open', async () => {
     const switched = dispatcherOf(engine, {}, { switched: ['eth', 'rpc', '-eth_sign'] })
     expect(await ask(switched, 'evm_mine')).toEqual(closed('evm_mine'))
     expect(await ask(switched, 'eth_sign', ['wrong'])).toEqual(closed('eth_sign'))
@@ -247,7 +247,7 @@ describe('the price of a message', () => {
   const call = (id: number) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' })
   const spent = (id: number | null) => ({ jsonrpc: '2.0', id, error: { code: -32005, message: 'spent' } })
 
-  it('is one a call, those of a batch and of batches in it counted', async () => {
+  it('is one for each call, calls of batches and nested batches included', async () => {
     const { session, asked } = payer(100)
     await dispatcher.dispatch(call(1), session)
     await dispatcher.dispatch([call(1), [call(2), call(3)], []], session)
@@ -255,7 +255,7 @@ describe('the price of a message', () => {
     expect(asked).toEqual([1, 4, 1])
   })
 
-  it('is asked for what is not worth running too', async () => {
+  it('is charged for invalid messages too', async () => {
     const { session, asked } = payer(3)
     const texts = ['{', '['.repeat(2000), JSON.stringify(Array.from({ length: 51 }, () => call(1)))]
     for (const text of texts) {
@@ -267,7 +267,7 @@ describe('the price of a message', () => {
     expect(asked).toEqual([1, 1, 1, 1, 1, 1])
   })
 
-  it('that cannot be paid refuses the whole message before anything runs', async () => {
+  it('above the budget refuses the whole message before any call runs', async () => {
     const { session } = payer(2)
     expect(await dispatcher.dispatch([call(1), call(2), call(3)], session)).toEqual(spent(null))
     expect(await dispatcher.dispatch(call(7), session)).toEqual(spent(7))
@@ -303,21 +303,21 @@ describe('bugs', () => {
   })
 })
 
-describe('a refusal in many words', () => {
+describe('a long refusal', () => {
   const words = 'x'.repeat(5000)
 
-  it('is cut short', () => {
+  it('is truncated', () => {
     expect(toErrorObject(new NodeError('invalid-params', words)).message).toMatch(/^x{497}\.\.\.$/)
     expect(toErrorObject(new NodeError('invalid-params', words.slice(0, 500))).message).toHaveLength(500)
   })
 
-  it('stands when they are the words of a contract', () => {
+  it('is kept when it is the revert reason of a contract', () => {
     expect(toErrorObject(new NodeError('reverted', words)).message).toBe(words)
   })
 })
 
 describe('in process', () => {
-  it('hands out results, and refusals as errors', async () => {
+  it('returns results, and throws refusals as errors', async () => {
     expect(await dispatcher.request('eth_chainId', undefined, SESSION)).toBe('0x21')
     await expect(dispatcher.request('eth_nope', [], SESSION)).rejects.toMatchObject({
       kind: 'method-not-found',
@@ -327,7 +327,7 @@ describe('in process', () => {
     })
   })
 
-  it('takes parameters at the end that a caller leaves undefined for absent, and no others', async () => {
+  it('treats only trailing undefined parameters as absent', async () => {
     expect(await dispatcher.request('eth_chainId', [undefined], SESSION)).toBe('0x21')
     const call = [{ to: '0x7986b3df570230288501eea3d890bd66948c9b79' }, 'latest']
     expect(await dispatcher.request('eth_call', [...call, undefined, undefined], SESSION)).toBe('0x')

@@ -39,18 +39,18 @@ describe('the id of a reply', () => {
     expect(await send(`{"id":${id}}`)).toContain(`"id":${id},`)
   })
 
-  it('is exact where the reply is too long', async () => {
+  it('is exact when the reply is too long', async () => {
     const short = dispatcherOf(engine, { maxResponseBytes: 20 })
     const text = await short.dispatchText(request('9007199254740993'), SESSION)
     expect(text).toContain('"id":9007199254740993,"error"')
   })
 
-  it('is that of the last member of this name', async () => {
+  it('is that of the last member with this name', async () => {
     const text = '{"id":90071992547409931,"id":90071992547409933,"method":"eth_chainId"}'
     expect(await send(text)).toContain('"id":90071992547409933,')
   })
 
-  it('is exact in batches, whatever stands beside it', async () => {
+  it('is exact in batches, whatever the other members', async () => {
     const id = fc.oneof(
       fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }).map(String),
       fc.integer().map(String),

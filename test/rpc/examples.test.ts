@@ -18,8 +18,8 @@ eth_getFilterChanges eth_getFilterLogs eth_getProof eth_resend evm_diff evm_impo
 mnr_submitBitcoinBlock mnr_submitBitcoinBlockTransactions mnr_submitBitcoinBlockPartialMerkle
 personal_sendTransaction`
 
-describe('the examples in the methods’ own words', () => {
-  it('are there for all methods but those that nothing can be asked on a fresh chain', () => {
+describe('the examples of the methods', () => {
+  it('exist for all methods except those that have no result on a fresh chain', () => {
     const without = METHODS.filter((method) => method.examples.length === 0).map(({ name }) => name)
     expect(without.sort()).toEqual(WITHOUT.split(/\s+/).sort())
   })

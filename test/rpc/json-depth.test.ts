@@ -7,21 +7,21 @@ const MAX_DEPTH = 1000
 const isTooDeep = (text: string) => isDeeperThan(text, MAX_DEPTH)
 
 describe('isTooDeep', () => {
-  it('takes the limit and not one more', () => {
+  it('accepts the limit and refuses one level more', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     expect(isTooDeep(nested(MAX_DEPTH))).toBe(false)
     expect(isTooDeep(nested(MAX_DEPTH + 1))).toBe(true)
     expect(isTooDeep('{"a":'.repeat(MAX_DEPTH + 1))).toBe(true)
   })
 
-  it('does not count brackets that are closed again, or stand in strings', () => {
+  it('does not count closed brackets or brackets in strings', () => {
     expect(isTooDeep('[]'.repeat(5000))).toBe(false)
     expect(isTooDeep(JSON.stringify('['.repeat(5000)))).toBe(false)
     expect(isTooDeep(`"\\"${'['.repeat(5000)}"`)).toBe(false)
     expect(isTooDeep(`"\\\\"${'['.repeat(5000)}`)).toBe(true)
   })
 
-  it('sees through any string', () => {
+  it('skips any string', () => {
     const wrap = (inner: string, depth: number) => '['.repeat(depth) + inner + ']'.repeat(depth)
     fc.assert(
       fc.property(

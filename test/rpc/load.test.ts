@@ -8,7 +8,7 @@ const from = (owner: string) => ({ label: 'test', owner })
 const busy = { kind: 'overloaded' }
 
 describe('the load', () => {
-  it('turns messages away past its bound, and takes them again when others are answered', () => {
+  it('refuses messages beyond its limit, and accepts them again when others are answered', () => {
     const load = new Load(LIMITS)
     expect([load.enter(), load.enter()]).toEqual([undefined, undefined])
     expect(load.isFull).toBe(true)
@@ -19,7 +19,7 @@ describe('the load', () => {
     expect(load.figures).toMatchObject({ pending: 2, shed: 1 })
   })
 
-  it('leaves half of the places to others, and lets calls wait for theirs', async () => {
+  it('leaves half of the places to other callers, and queues the rest of the calls', async () => {
     const load = new Load(LIMITS)
     const greedy = [1, 2, 3, 4].map(() => load.takePlace(from('a')))
     expect(greedy.map(({ ready }) => ready !== undefined)).toEqual([false, false, true, true])
@@ -90,7 +90,7 @@ describe('the load', () => {
     expect(() => load.takePlace(from('a'))).toThrow(saying('The node is busy, try again in 1 s'))
   })
 
-  it('never gives more places than it has, and loses none, whatever comes and goes', async () => {
+  it('never gives more places than it has, and loses none, in any sequence of calls', async () => {
     type Step = { readonly take: string } | { readonly drop: number } | { readonly pause: number }
     const step = fc.oneof(
       fc.record({ take: fc.constantFrom('a', 'b', 'c') }),

@@ -24,13 +24,13 @@ const rawRight = method({
   run: () => rawJson('[1,1]') as never,
 })
 
-it('notices raw JSON that its schema does not have', async () => {
+it('detects raw JSON that does not match its schema', async () => {
   const dispatcher = dispatcherOf(fakeEngine().engine, {}, { methods: [raw, rawRight] })
   for (const name of ['a_e', 'a_f']) await ask(dispatcher, name)
   expect(takeViolations().map((text) => text.split(' ')[0])).toEqual(['a_e'])
 })
 
-it('notices an answer that its schema does not have, at once or later', async () => {
+it('detects a synchronous or asynchronous answer that does not match its schema', async () => {
   const dispatcher = dispatcherOf(fakeEngine().engine, {}, { methods: [early, late, right] })
   for (const name of ['a_b', 'a_c', 'a_d']) await ask(dispatcher, name)
   expect(takeViolations().map((text) => text.split(' ')[0])).toEqual(['a_b', 'a_c'])

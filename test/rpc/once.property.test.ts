@@ -43,7 +43,7 @@ async function effectsOf(node: Node, index: number): Promise<number> {
 }
 
 describe('a command', () => {
-  it('has happened once where its reply is a result, and never where it is an error', async () => {
+  it('is executed once when its reply is a result, and never when it is an error', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 30 }),

@@ -94,7 +94,7 @@ function inlined(schema: object, components: Record<string, object>): object {
 }
 
 describe('method list', () => {
-  it('is the agreed one, each name once', () => {
+  it('is the expected one, each name once', () => {
     expect(METHODS.map(({ name }) => name).sort()).toEqual(AGREED.trim().split(/\s+/).sort())
     const names = METHODS.flatMap(namesOf)
     expect(new Set(names).size).toBe(names.length)
@@ -132,7 +132,7 @@ describe('rpc.discover', () => {
     ])
   })
 
-  it('is a document by the standard’s own schema, as is what is left when methods are closed', async () => {
+  it('is valid under the standard’s schema, also when methods are closed', async () => {
     for (const document of [await discover(), await discover(['rpc', 'eth_call'])]) {
       expect(META_SCHEMA.safeParse(document).error).toBeUndefined()
     }
@@ -140,7 +140,7 @@ describe('rpc.discover', () => {
     expect(META_SCHEMA.safeParse(broken).success).toBe(false)
   })
 
-  it('refers to nothing that it does not hold', async () => {
+  it('has no dangling reference', async () => {
     const document = await discover()
     const references = JSON.stringify(document).match(/"\$ref":"[^"]+"/g) ?? []
     expect(references.length).toBeGreaterThan(METHODS.length)
@@ -151,7 +151,7 @@ describe('rpc.discover', () => {
     }
   })
 
-  it('has JSON schemas that every example of every method fits', async () => {
+  it('has JSON schemas that accept every example of every method', async () => {
     const { methods, components } = await discover()
     const read = (schema: object) =>
       z.fromJSONSchema(inlined(schema, components.schemas) as Parameters<typeof z.fromJSONSchema>[0])
@@ -202,12 +202,12 @@ describe('rpc.discover', () => {
     ])
   })
 
-  it('leaves out what is closed', async () => {
+  it('omits closed methods', async () => {
     const { methods } = await discover(['rpc', 'eth_chainId'])
     expect(methods.map(({ name }) => name)).toEqual(['rpc_modules', 'rpc.discover', 'eth_chainId'])
   })
 
-  it('names the methods alone when asked for their names', async () => {
+  it('lists only the names of the methods on request', async () => {
     const dispatcher = dispatcherOf(engine, {}, { switched: ['rpc', 'eth_chainId'] })
     const names = { methods: [{ name: 'rpc_modules' }, { name: 'rpc.discover' }, { name: 'eth_chainId' }] }
     expect((await ask(dispatcher, 'rpc.discover', [true])).result).toEqual(names)

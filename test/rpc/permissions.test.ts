@@ -84,7 +84,7 @@ describe('createKeyPermissions', () => {
     expect(closed.filter((name) => permits(methodOf(name)))).toEqual([])
   })
 
-  it('keeps a method closed that is guarded by any of its names, unless such a name is given', () => {
+  it('keeps a method closed that is guarded under any of its names, unless such a name is listed', () => {
     const method = { name: 'eth_mineNow', aliases: ['evm_mine'] }
     expect(createKeyPermissions([])(method)).toBe(false)
     expect(createKeyPermissions(['eth'])(method)).toBe(false)
@@ -93,10 +93,10 @@ describe('createKeyPermissions', () => {
   })
 })
 
-describe('a key that names nothing', () => {
+describe('a key without a list of methods', () => {
   const permits = createKeyPermissions([])
 
-  it('opens no method that changes the node but by the rules of the chain', () => {
+  it('opens no method that changes the node outside the rules of the chain', () => {
     const open = METHODS.filter((method) => method.changesState && permits(method)).map(({ name }) => name)
     expect(open).toEqual([
       'eth_sendRawTransaction',
@@ -110,7 +110,7 @@ describe('a key that names nothing', () => {
     ])
   })
 
-  it('opens whole namespaces, by all their names', () => {
+  it('opens whole namespaces, under all their names', () => {
     const open = METHODS.filter((method) => permits(method))
       .flatMap(namesOf)
       .map(namespaceOf)

@@ -31,7 +31,7 @@ describe('a client that fails on the defaults', () => {
     ])
   })
 
-  it('is recognised by its User-Agent when the method is not of one client only', () => {
+  it('is recognised by its User-Agent when several clients have the method', () => {
     const { hint, lines } = hintsOf('rsk')
     hint('eth_unheardOf', ABSENT, SESSION)
     expect(lines).toEqual([])

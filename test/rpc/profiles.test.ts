@@ -5,7 +5,7 @@ import { createNode } from '../../src/node/node.ts'
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 
 describe('the hosted profile', () => {
-  it('opens its methods, describes just those, and holds no keys', async () => {
+  it('opens its methods, describes only those, and has no keys', async () => {
     const node = await createNode({ profile: 'hosted' })
     const ask = (method: string, ...params: unknown[]) => node.request({ method, params })
     expect(await ask('eth_accounts')).toEqual([])
@@ -29,7 +29,7 @@ describe('the hosted profile', () => {
     await node.close()
   })
 
-  it('simulates no creations', async () => {
+  it('does not simulate creations', async () => {
     const node = await createNode({ profile: 'hosted' })
     for (const method of ['eth_call', 'eth_estimateGas']) {
       await expect(node.request({ method, params: [{ data: '0x00' }] })).rejects.toMatchObject({

@@ -47,7 +47,7 @@ describe('answers', () => {
     expect(unlisted).toEqual([])
   })
 
-  it('differ as every row of the list has it', () => {
+  it('differ exactly as the rows of the list state', () => {
     const asFound = found.map(({ methods, differences, answers }, at) => ({
       methods: rows[at]?.methods.filter((method) => methods.has(method)),
       differences: rows[at]?.differences.filter((difference) => differences.has(difference)),

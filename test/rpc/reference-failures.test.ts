@@ -23,7 +23,7 @@ const TOO_LONG: Readonly<Record<Hex, string>> = {
 
 const OPTIONS = { disableStack: true, disableMemory: true, disableStorage: true }
 
-describe('failures as the reference node words them', () => {
+describe('failures with the messages of the reference node', () => {
   it.each(Object.keys(FAILURES))('%s', async (file) => {
     const [chain] = referenceChains(file)
     const { dispatcher } = await referenceChain(chain?.blocks.map(([raw]) => raw) ?? [])

@@ -141,7 +141,7 @@ function withinTrace(path: string, kind: string): string {
 const EQUAL = EXCHANGES.filter((exchange) => !isError(exchange))
 const kinds = [...new Set(EQUAL.map(kindOf))]
 
-describe('replies as the reference node gives them', () => {
+describe('replies equal to those of the reference node', () => {
   it.each(kinds)('%s: equal but for the known differences', async (kind) => {
     const found: Record<string, number> = {}
     for (const exchange of EQUAL.filter((candidate) => kindOf(candidate) === kind)) {

@@ -23,7 +23,7 @@ const tooLong = (limit: number, id: Id) => ({
 const writer = (limit: number, logger: Logger = silentLogger) => createReplyWriter(limit, logger)
 
 describe('a refusal', () => {
-  it('has the members of an error, no id where none could be read, and the version that was sent', () => {
+  it('has the members of an error, no id when none was read, and the version of the request', () => {
     const error = new NodeError('invalid-params', 'wrong')
     expect(refusal(error)).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32602, message: 'wrong' } })
     expect(refusal(error, 'a', '1.0')).toMatchObject({ jsonrpc: '1.0', id: 'a' })
@@ -32,7 +32,7 @@ describe('a refusal', () => {
 })
 
 describe('written as text', () => {
-  it('is refused by its bytes of UTF-8, not its characters', () => {
+  it('is limited by its bytes of UTF-8, not its characters', () => {
     const reply = answer('ü€😀'.repeat(20), 9)
     const bytes = Buffer.byteLength(JSON.stringify(reply))
     expect(bytes).toBeGreaterThan(JSON.stringify(reply).length)
@@ -42,7 +42,7 @@ describe('written as text', () => {
     expect(JSON.parse(writer(bytes)([reply, answer(1)]).toString())).toEqual(tooLong(bytes, null))
   })
 
-  it('is refused where it cannot be, which is logged', () => {
+  it('is refused when it cannot be serialised, which is logged', () => {
     const lines: unknown[] = []
     const logger: Logger = { ...silentLogger, error: (message, fields) => lines.push({ message, ...fields }) }
     const unwritable = answer(1n, 4)
@@ -56,7 +56,7 @@ describe('written as text', () => {
 describe('raw results', () => {
   const raw = (length: number) => rawJson('"', 'x'.repeat(length - 2), '"')
 
-  it('stand in the reply as they are, however long they are themselves', () => {
+  it('are copied into the reply unchanged, however long they are', () => {
     const written = writer(100)(answer(raw(5000)))
     expect(written).toBeInstanceOf(RawJson)
     expect(written.toString()).toBe(JSON.stringify(answer('x'.repeat(4998))))
@@ -65,20 +65,20 @@ describe('raw results', () => {
     expect(JSON.parse(writer(frame - 1)(answer(raw(5000), 2)).toString())).toEqual(tooLong(frame - 1, 2))
   })
 
-  it('are counted apart from the rest, through batches in batches', () => {
+  it('are counted separately, also in nested batches', () => {
     expect(rawLength(answer('plain'))).toBe(0)
     expect(rawLength(refusal(undefined))).toBe(0)
     expect(rawLength([answer(raw(10)), [answer(raw(20)), answer(3)], refusal(undefined)])).toBe(30)
   })
 
-  it('that exceed the limit together are replaced by a refusal', () => {
+  it('that together exceed the limit are replaced by a refusal', () => {
     const error = { code: -32011, message: 'Trace answer limit of 7 bytes exceeded' }
     expect(tooMuchRaw(answer(raw(10), 'b'), 7)).toEqual({ jsonrpc: '2.0', id: 'b', error })
     expect(tooMuchRaw([answer(raw(10))], 7)).toEqual({ jsonrpc: '2.0', id: null, error })
   })
 })
 
-it('writes the same JSON whether results are raw or not, in any nesting', () => {
+it('are written as the same JSON as other results, at any nesting', () => {
   const result = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown)
   const { replies } = fc.letrec<{ reply: Reply; replies: Replies; any: Reply | Replies }>((tie) => ({
     reply: fc.record({ jsonrpc: fc.constant('2.0'), id: fc.integer(), result }),
@@ -98,7 +98,7 @@ it('writes the same JSON whether results are raw or not, in any nesting', () => 
   )
 })
 
-it('writes a reply as JSON.stringify does, whatever its id, version and result', () => {
+it('are written like JSON.stringify does, whatever the id, version and result', () => {
   const reply = fc.record({
     jsonrpc: fc.oneof(fc.constant('2.0'), fc.string({ unit: 'binary' })),
     id: fc.oneof(fc.constant(null), fc.string({ unit: 'binary' }), fc.integer(), fc.double({ noNaN: true })),
@@ -112,7 +112,7 @@ it('writes a reply as JSON.stringify does, whatever its id, version and result',
 })
 
 describe('a result that was written as text', () => {
-  it('is the JSON of its values, in pieces where it is long', () => {
+  it('is the JSON of its values, in pieces when it is long', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(), { maxLength: 40 }),

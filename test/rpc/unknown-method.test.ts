@@ -61,7 +61,7 @@ describe('an unknown method', () => {
     await node.close()
   })
 
-  it('is compared with methods that are open to its caller alone', async () => {
+  it('is compared only with methods that are open to its caller', async () => {
     const node = await createNode({ methods: ['-eth_gasPrice'] })
     expect((await errorOf(node, 'eth_gasPric')).data).toBeUndefined()
     expect((await errorOf(node, 'evm_min', ['eth_call'])).data).toBeUndefined()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Backlog } from '../../../src/rpc/feeds/backlog.ts'
 
-it('a backlog keeps its positions, whatever is dropped', () => {
+it('a backlog keeps the positions of its entries when others are dropped', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.constant('push' as const), fc.nat(30))), (steps) => {
       const backlog = new Backlog<number>()

@@ -56,7 +56,7 @@ const step = fc.oneof(
   },
 )
 
-it('logs, headers and hashes, polled and pushed, over random histories', async () => {
+it('polls and subscriptions report logs, headers and hashes correctly over random histories', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 22 }), async (steps) => {
       const chain = await loggingChain({ now: () => 1_700_000_000 })

@@ -12,7 +12,7 @@ let node: Node | undefined
 afterEach(() => node?.close())
 
 describe('a poll for logs', () => {
-  it('of a caller whose time runs out leaves the rest to the next one, and loses nothing', async () => {
+  it('that reaches its deadline leaves the rest to the next poll, and loses nothing', async () => {
     node = await createNode()
     const { engine } = node
     const call = callsOf(node)
@@ -38,7 +38,7 @@ describe('a poll for logs', () => {
     expect(polls).toEqual([...notes.map((hash) => [hash]), []])
   })
 
-  it('takes all at once within the time limit', async () => {
+  it('returns all logs at once within the time limit', async () => {
     node = await createNode()
     const { engine } = node
     const { address, note } = await deployNotes(callsOf(node))

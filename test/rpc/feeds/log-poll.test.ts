@@ -62,7 +62,7 @@ function pollOf(
 const summary = ({ block, removed }: LogView) => [block.hash, removed]
 const hashes = () => blocks.map(({ hash }) => hash)
 
-it('returns the logs of blocks that joined and that left, in order, once', async () => {
+it('returns the logs of added and removed blocks, in order, once', async () => {
   const [first, second] = blocks as [ExecutedBlock, ExecutedBlock]
   const { poll } = pollOf([stepOf(first), stepOf(first, true), stepOf(second)])
   expect(await poll()).toEqual([
@@ -73,7 +73,7 @@ it('returns the logs of blocks that joined and that left, in order, once', async
   expect(await poll()).toEqual([])
 })
 
-it('returns what fits a reply, one log at least, and keeps the rest', async () => {
+it('returns as many logs as fit a reply, at least one, and keeps the rest', async () => {
   const { poll, of, at } = pollOf(blocks.map((block) => stepOf(block)))
   expect(await poll({ ...ENDLESS, bytes: 1 })).toHaveLength(1)
   expect([at.cursor, of.waiting.length]).toEqual([1, 0])
@@ -83,13 +83,13 @@ it('returns what fits a reply, one log at least, and keeps the rest', async () =
   expect(at.cursor).toBe(4)
 })
 
-it('stops when its time is up, with one block read', async () => {
+it('stops at its deadline, after at least one block', async () => {
   const { poll } = pollOf(blocks.map((block) => stepOf(block)))
   expect(await poll({ ...ENDLESS, until: 0 })).toHaveLength(1)
   expect(await poll({ ...ENDLESS, until: 4 })).toHaveLength(3)
 })
 
-it('keeps to the heights and the block that were asked for', async () => {
+it('is restricted to the requested heights or block', async () => {
   const steps = blocks.map((block) => stepOf(block))
   const [, second, third] = blocks as [ExecutedBlock, ExecutedBlock, ExecutedBlock]
   const at = ({ block }: ExecutedBlock): BlockArgument => {
@@ -100,7 +100,7 @@ it('keeps to the heights and the block that were asked for', async () => {
   expect(await pollOf(steps, undefined, { blockHash: third.hash }).poll()).toEqual([[third.hash, false]])
 })
 
-it('needs no block that the store pruned after it left the chain', async () => {
+it('does not need blocks that were pruned after they left the chain', async () => {
   const [first] = blocks as [ExecutedBlock]
   const forgot = async () => undefined
   expect(await pollOf([stepOf(first), stepOf(first, true)], forgot).poll()).toHaveLength(2)

@@ -44,7 +44,7 @@ describe('evm_setAbi', () => {
     ]
   }
 
-  it('names errors behind the words of the node, wherever these are answered, and leaves the payload', async () => {
+  it('appends the error name to every failure message of the node, and keeps the payload', async () => {
     const payload = coder.encodeErrorResult('Refused', [ALICE, 42n])
     const plain = { message: `${PREFIX}transaction reverted`, data: payload }
     expect(await answers('failWithError')).toEqual([plain, plain, plain])
@@ -55,7 +55,7 @@ describe('evm_setAbi', () => {
     expect((await answers('failWithReason'))[0]?.message).toBe(`${PREFIX}revert not today`)
   })
 
-  it('lets an address have names of its own', async () => {
+  it('can register names for one address', async () => {
     await request('evm_setAbi', address.toUpperCase().replace('0X', '0x'), [
       'error Refused(address caller, uint256 code)',
     ])
@@ -96,7 +96,7 @@ describe('evm_setAbi', () => {
     })
   })
 
-  it('refuses a contract that is larger than all that is kept', async () => {
+  it('refuses a contract that exceeds the total limit', async () => {
     const entry = { type: 'error', name: 'E'.repeat(8_388_608) }
     const { error } = await ask(dispatcherOf(fakeEngine().engine), 'evm_setAbi', ['A', [entry]])
     expect(error?.code).toBe(-32602)
@@ -116,13 +116,13 @@ describe('evm_contracts and evm_contractAbi', () => {
   })
   afterAll(() => node.close())
 
-  it('know nothing at first', async () => {
+  it('are empty at first', async () => {
     expect(await request('evm_contracts')).toEqual([])
     expect(await request('evm_contractAbi', 'Probe')).toBeNull()
     expect(await request('evm_contractAbi', HERE)).toBeNull()
   })
 
-  it('answer with what was registered, the latest first, with the selectors and mutabilities that ethers finds', async () => {
+  it('return the registered contracts, the latest first, with the selectors and mutabilities that ethers computes', async () => {
     const hash = await request('eth_sendTransaction', { from: ALICE, data: probe.bytecode, gas: '0x4c4b40' })
     const { contractAddress } = await request('eth_getTransactionReceipt', hash)
     const deployedBytecode = await request('eth_getCode', contractAddress, 'latest')

@@ -54,7 +54,7 @@ describe('debug_compareRules', () => {
     expect(storage).toEqual({ group: 'storage', chain: 20_000, ethereum: 22_100 })
   })
 
-  it('runs a transaction where it stands in its block', async () => {
+  it('runs a transaction at its position in the block', async () => {
     await node.request({ method: 'evm_setAutomine', params: [false] })
     const first = await invoke('set', 9n, 1n)
     const second = await invoke('set', 9n, 2n)
@@ -67,7 +67,7 @@ describe('debug_compareRules', () => {
     expect(await storage(second)).toMatchObject({ chain: 5000, ethereum: 5000 })
   })
 
-  it('compares a creation, whose contract starts with another nonce but stands at the same address', async () => {
+  it('compares a creation, whose contract starts with another nonce but has the same address', async () => {
     const hash = await send({ data: probe.bytecode })
     const { chain, ethereum, sameResult } = await compare(hash, 'shanghai')
     expect(chain.contractAddress).toBe(ethereum.contractAddress)
@@ -121,14 +121,14 @@ describe('debug_compareRules', () => {
     ])
   })
 
-  it('takes no longer than it may, all together', async () => {
+  it('ends at its deadline', async () => {
     const hash = (await invoke('arithmetic', 20_000n)) as Hex
     const { compareRules } = node.engine.queries
     await expect(compareRules(hash, 'cancun', 0.01)).rejects.toMatchObject({ kind: 'limit-exceeded' })
     expect(await compareRules(hash, 'cancun', 0)).toMatchObject({ sameResult: true })
   })
 
-  it('knows nothing of other hashes, and refuses what cannot be compared', async () => {
+  it('returns null for unknown hashes, and refuses transactions that cannot be compared', async () => {
     expect(await compare(`0x${'1'.repeat(64)}`)).toBeNull()
     const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
     const reward = (block as { transactions: Hex[] }).transactions.at(-1)

@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 describe('the default tracer', () => {
-  it('gives struct logs of a creation, and what it returned', async () => {
+  it('gives struct logs of a creation, and its return value', async () => {
     const { structLogs, ...rest } = await trace(creation)
     expect(structLogs[0]).toEqual({
       op: 'PUSH1',
@@ -60,7 +60,7 @@ describe('the default tracer', () => {
     expect(rest).toMatchObject({ result: ONE, error: '', reverted: false, storageSize: 0 })
   })
 
-  it('shows slots with what they held before and hold after', async () => {
+  it('shows slots with their values before and after', async () => {
     const { structLogs, ...rest } = await trace(counted)
     const slot = '0'.repeat(64)
     const two = `${'0'.repeat(63)}2`
@@ -113,12 +113,12 @@ describe('the default tracer', () => {
 })
 
 describe('the tracers', () => {
-  it('are found whatever the case of their name', async () => {
+  it('are found by name, ignoring case', async () => {
     expect(await trace(counted, { tracer: 'RSKTRACER' })).toEqual(await trace(counted))
     expect(await trace(counted, { tracer: 'calltracer' })).toMatchObject({ type: 'CALL' })
   })
 
-  it('are refused by name', async () => {
+  it('are refused when the name is unknown', async () => {
     await expect(trace(counted, { tracer: 'nope' })).rejects.toMatchObject({
       code: -32602,
       message:
@@ -171,7 +171,7 @@ describe('the tracers', () => {
     })
   })
 
-  it('callTracer gives logs on demand, and the top alone', async () => {
+  it('callTracer gives logs on request, and with onlyTopCall the top call only', async () => {
     const logs = [
       { index: 0, address: counter, topics: [], data: `0xa1b2c3d405${'0'.repeat(54)}`, position: '0x0' },
     ]
@@ -187,7 +187,7 @@ describe('the tracers', () => {
     expect(((await rewards({ onlyTopCall: true })) as { result: object }).result).not.toHaveProperty('calls')
   })
 
-  it('callTracer answers a creation with its address, as the reference node does', async () => {
+  it('callTracer gives the address of a creation, like the reference node', async () => {
     const { contractAddress } = (await call('eth_getTransactionReceipt', creation)) as {
       contractAddress: Hex
     }
@@ -222,7 +222,7 @@ describe('the tracers', () => {
     })
   })
 
-  it('4byteTracer, noopTracer and muxTracer', async () => {
+  it('4byteTracer, noopTracer and muxTracer have geth’s results', async () => {
     expect(await trace(counted, { tracer: '4byteTracer' })).toEqual({ '0xa1b2c3d4-1': 1 })
     expect(await trace(counted, { tracer: 'noopTracer' })).toEqual({})
     const parts = ['4byteTracer', 'callTracer', 'prestateTracer', 'structLogger', 'rskTracer', 'noopTracer']
@@ -233,7 +233,7 @@ describe('the tracers', () => {
 })
 
 describe('whole blocks', () => {
-  it('give the object of each transaction, or each with its hash', async () => {
+  it('give the result of each transaction, with or without its hash', async () => {
     const { hash, transactions } = (await call('eth_getBlockByNumber', '0x5', false)) as {
       hash: Hex
       transactions: Hex[]
@@ -279,7 +279,7 @@ describe('debug_traceCall', () => {
     expect(((await run('latest', {})) as StructLogs).structLogs[0]).toMatchObject({ op: 'PUSH1', depth: 0 })
   })
 
-  it('refuses what it cannot do', async () => {
+  it('refuses unsupported requests', async () => {
     const message = { from: A, to: counter }
     await expect(call('debug_traceCall', message, '0x5', { txIndex: '0x2' })).rejects.toMatchObject({
       code: -32602,

@@ -31,7 +31,7 @@ const pay = () =>
   ask<string>('eth_sendTransaction', { from: A, to: C, value: '0x1', gas: '0x5208', gasPrice: '0x1' })
 
 describe('anvil_rollback', () => {
-  it('takes blocks and their transactions off the chain', async () => {
+  it('removes blocks and their transactions from the chain', async () => {
     const hashes = [await pay(), await pay(), await pay()]
     const first = await block(1)
     expect(await ask('anvil_rollback', 2)).toBeNull()
@@ -49,7 +49,7 @@ describe('anvil_rollback', () => {
     })
   })
 
-  it('keeps what waits in the pool, queued where a nonce is missing now', async () => {
+  it('keeps pooled transactions, which are queued when a nonce is now missing', async () => {
     await pay()
     await ask('evm_setAutomine', false)
     await pay()
@@ -61,7 +61,7 @@ describe('anvil_rollback', () => {
 })
 
 describe('anvil_reorg', () => {
-  it('replaces blocks by as many, with the given transactions', async () => {
+  it('replaces blocks by the same number of blocks, with the given transactions', async () => {
     const [, second, third] = [await pay(), await pay(), await pay()]
     const before = [await block(1), await block(2), await block(3)]
     const filter = await ask('eth_newBlockFilter')
@@ -97,7 +97,7 @@ describe('anvil_reorg', () => {
     expect(await ask('eth_blockNumber')).toBe('0x4')
   })
 
-  it('leaves the chain as it is when a transaction does not fit', async () => {
+  it('leaves the chain unchanged when a transaction does not fit', async () => {
     await pay()
     const head = await block('latest')
     for (const [depth, transactions, message] of [
@@ -120,7 +120,7 @@ describe('anvil_reorg', () => {
 })
 
 describe('blocks mined with details', () => {
-  it('have outputs and the reasons of reverts', async () => {
+  it('have outputs and revert reasons', async () => {
     const reason = AbiCoder.defaultAbiCoder().encode(['string'], ['nope']).slice(2)
     const payload = `08c379a0${reason}`
     const size = (payload.length / 2).toString(16)
@@ -148,7 +148,7 @@ describe('blocks mined with details', () => {
     expect(await ask('eth_blockNumber')).toBe('0x3')
   })
 
-  it('and times are known', async () => {
+  it('have known timestamps', async () => {
     expect(await ask('anvil_getGenesisTime')).toBe(
       Number((await ask<{ timestamp: string }>('eth_getBlockByNumber', '0x0', false)).timestamp),
     )
@@ -182,7 +182,7 @@ describe('signatures and accounts without keys', () => {
     await expect(ask('anvil_impersonateSignature', '0x1122', B)).rejects.toMatchObject({ code: -32602 })
   })
 
-  it('send once they were added', async () => {
+  it('can send after they were added', async () => {
     await ask('hardhat_setBalance', C, '0x100')
     expect(await ask('evm_addAccount', C, 'secret')).toBe(true)
     expect(await ask('evm_addAccount', C)).toBe(false)

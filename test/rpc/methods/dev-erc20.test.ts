@@ -70,7 +70,7 @@ describe('anvil_dealERC20', () => {
     expect(await balanceOf(token, owner)).toBe(word(0))
   })
 
-  it('leaves the implementation of a proxy alone', async () => {
+  it('does not change the implementation of a proxy', async () => {
     await ask('anvil_dealERC20', A, proxy, '0x7')
     expect(await ask('eth_getStorageAt', proxy, '0x1', 'latest')).toBe(word(solidity))
     expect(await balanceOf(solidity, A)).toBe(word(0))

@@ -97,7 +97,7 @@ describe('methods of development clients', () => {
     expect(await run(method, ...params)).toEqual({ outcome: { result }, calls: [{ name: command, args }] })
   })
 
-  it('miner_start mines a block for each transaction where nothing mined before', async () => {
+  it('miner_start mines a block for each transaction when mining was off', async () => {
     const { engine, calls } = fakeEngine({ dev: { miningMode: () => 'manual' } })
     expect(await ask(dispatcherOf(engine), 'miner_start')).toEqual({ result: true })
     expect(calls).toEqual([
@@ -130,7 +130,7 @@ describe('methods of development clients', () => {
     expect(engine.dev.impersonation.covers(X as never)).toBe(false)
   })
 
-  it('tell of the node', async () => {
+  it('describe the node', async () => {
     const dispatcher = dispatcherOf(fakeEngine().engine)
     const { result } = await ask(dispatcher, 'hardhat_metadata')
     expect(result).toEqual({
@@ -204,7 +204,7 @@ describe('methods of development clients', () => {
     expect(await run(method, ...params)).toEqual({ outcome: { error: { code: -32602, message } }, calls: [] })
   })
 
-  it('do not drop what is mined', async () => {
+  it('do not drop mined transactions', async () => {
     const { outcome } = await run('hardhat_dropTransaction', firstTransfer.hash)
     expect(outcome.error).toEqual({
       code: -32602,
@@ -250,7 +250,7 @@ describe('methods of development clients', () => {
     })
   })
 
-  it('are refused without a reason when no client has a method of this name', async () => {
+  it('are refused without a hint when no client has a method of this name', async () => {
     expect((await run('setPrevRandao', '0x1')).outcome.error?.message).toBe('method not found')
     expect((await run('eth_setPrevRandao', '0x1')).outcome.error?.message).toBe('method not found')
   })

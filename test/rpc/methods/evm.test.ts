@@ -92,7 +92,7 @@ describe('evm_importBlock', () => {
   const { config } = fakeEngine().engine
   const bytes = toHex(encodeBlock(block1.block, config))
 
-  it('hands the block over and names what became of it', async () => {
+  it('passes the block to the engine and returns the result', async () => {
     const { outcome, calls } = await run('evm_importBlock', bytes)
     const number = `0x${block1.block.header.number.toString(16)}`
     expect(outcome).toEqual({ result: { result: 'IMPORTED_BEST', hash: block1.hash, number } })

@@ -28,7 +28,7 @@ const raw = ({ block: { header } }: typeof block1) =>
   toHex(encodeHeader(header, 'raw', config.rulesAt(header.number)))
 
 describe('ext_getRawBlockHeaderByHash', () => {
-  it('gives the header of any known block, without coinbase and merkle proof', async () => {
+  it('returns the header of any known block, without coinbase and merkle proof', async () => {
     for (const block of [block0, block1, sideBlock]) {
       const { result } = await read('ext_getRawBlockHeaderByHash', block.hash)
       expect(result).toBe(raw(block))
@@ -38,7 +38,7 @@ describe('ext_getRawBlockHeaderByHash', () => {
     expect(header.coinbaseTransaction).toHaveLength(0)
   })
 
-  it('knows no other, and refuses what is no hash', async () => {
+  it('returns null for unknown blocks, and refuses an invalid hash', async () => {
     expect(await read('ext_getRawBlockHeaderByHash', UNKNOWN)).toEqual({ result: null })
     expect(await read('ext_getRawBlockHeaderByHash', '0x12')).toEqual(
       refusal('Invalid block hash: incorrect length.'),
@@ -47,7 +47,7 @@ describe('ext_getRawBlockHeaderByHash', () => {
 })
 
 describe('ext_getRawBlockHeaderByNumber', () => {
-  it('takes tags, hex numbers and hashes', async () => {
+  it('accepts tags, hex numbers and hashes', async () => {
     const rows: [unknown, typeof block1][] = [
       ['earliest', block0],
       ['0x0', block0],
@@ -83,7 +83,7 @@ describe('ext_getRawBlockHeaderByNumber', () => {
 })
 
 describe('ext_getRawTransactionReceiptByHash', () => {
-  it('gives the receipt of a mined transaction', async () => {
+  it('returns the receipt of a mined transaction', async () => {
     expect(await read('ext_getRawTransactionReceiptByHash', creation.hash)).toEqual({
       result: toHex(encodeReceipt(block1.receipts[1] as (typeof block1.receipts)[0])),
     })
@@ -93,7 +93,7 @@ describe('ext_getRawTransactionReceiptByHash', () => {
 })
 
 describe('ext_getTransactionReceiptNodesByHash', () => {
-  it('leads from the leaf to the root', async () => {
+  it('returns the nodes from the leaf to the root', async () => {
     const { result } = await read('ext_getTransactionReceiptNodesByHash', block1.hash, logging.hash)
     const nodes = result as Hex[]
     expect(nodes.length).toBeGreaterThan(1)
@@ -102,7 +102,7 @@ describe('ext_getTransactionReceiptNodesByHash', () => {
     expect(nodes[0]).toContain(keccakHex(receipt).slice(2))
   })
 
-  it('finds a transaction in a block beside the chain', async () => {
+  it('finds a transaction in a side block', async () => {
     const [transaction] = sideBlock.block.transactions
     const { result } = await read('ext_getTransactionReceiptNodesByHash', sideBlock.hash, transaction?.hash)
     expect(keccakHex(fromHex((result as Hex[])[0] as Hex))).toBe(receiptsRoot(sideBlock.receipts))
@@ -119,7 +119,7 @@ describe('ext_getTransactionReceiptNodesByHash', () => {
 })
 
 describe('ext_getStorageBytesAt', () => {
-  it('gives the bytes of a word without leading zeros', async () => {
+  it('returns the bytes of a word without leading zeros', async () => {
     expect(await read('ext_getStorageBytesAt', CONTRACT, '0x1', 'latest')).toEqual({ result: '0xbeef' })
     expect(await read('ext_getStorageBytesAt', CONTRACT, '2', 'latest')).toEqual({ result: '0x0' })
     expect(await read('ext_getStorageBytesAt', A, '0x1', 'latest')).toEqual({ result: '0x0' })
@@ -133,7 +133,7 @@ describe('ext_getStorageBytesAt', () => {
 })
 
 describe('the rsk_ names', () => {
-  it('answer as the ext_ names do, and open and close with them', async () => {
+  it('answer like the ext_ names, and open and close with them', async () => {
     expect(await read('rsk_getRawBlockHeaderByHash', block1.hash)).toEqual({ result: raw(block1) })
     const { engine } = fakeEngine()
     const closed = {
@@ -148,7 +148,7 @@ describe('the rsk_ names', () => {
     })
   })
 
-  it('are as little use as the ext_ names to a caller who may not', async () => {
+  it('are refused like the ext_ names to a caller without the right', async () => {
     const session = {
       ...openSession('caller'),
       allows: ({ name }: { name: string }) => name !== 'ext_protocolVersion',

@@ -45,7 +45,7 @@ describe.each([
     expect(await call({ to: OTHER }, { ...overrides, [OTHER]: { code: caller } })).toBe(word(42))
   })
 
-  it('can be moved in eth_simulateV1, for that block alone', async () => {
+  it('can be moved in eth_simulateV1, for that block only', async () => {
     const calls = [{ to: address, data: heightCall }]
     const blockStateCalls = [
       { stateOverrides: { [address]: { code: returning('602a'), movePrecompileToAddress: MOVED } }, calls },
@@ -59,7 +59,7 @@ describe.each([
 })
 
 describe('the Bridge at another address', () => {
-  it('answers as at its own', async () => {
+  it('answers as at its own address', async () => {
     const overrides = { [BRIDGE]: { movePrecompileToAddress: MOVED } }
     const plain = await call({ to: BRIDGE, data: addressCall })
     expect(METHODS.decodeFunctionResult('getFederationAddress', String(plain))[0]).not.toBe('')
@@ -67,7 +67,7 @@ describe('the Bridge at another address', () => {
     expect(await call({ to: BRIDGE, data: addressCall }, overrides)).toBe('0x')
   })
 
-  it('serves a mock of one method for the others', async () => {
+  it('serves the other methods for a mock of one method', async () => {
     const overrides = { [BRIDGE]: { code: mock(heightCall), movePrecompileToAddress: MOVED } }
     expect(await call({ to: BRIDGE, data: heightCall }, overrides)).toBe(word(42))
     expect(await call({ to: BRIDGE, data: addressCall }, overrides)).toBe(

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 describe('evm_contractNames', () => {
-  it('knows precompiled contracts, registered addresses, and contracts by their code', async () => {
+  it('returns the names of precompiled contracts, registered addresses, and contracts by their code', async () => {
     const list = ['0x0000000000000000000000000000000001000006', NOBODY, address]
     expect(await request('evm_contractNames', list)).toEqual(['bridge', null, null])
     await request('evm_setAbi', 'Probe', {
@@ -42,7 +42,7 @@ describe('evm_contractNames', () => {
 })
 
 describe('evm_decode', () => {
-  it('answers null for what no ABI names, and needs none for a reason, a panic and the console', async () => {
+  it('returns null for data that no ABI matches, and needs none for a reason, a panic and the console', async () => {
     const standard = new Interface([
       'error Error(string)',
       'error Panic(uint256)',
@@ -72,7 +72,7 @@ describe('evm_decode', () => {
     ])
   })
 
-  it('names functions, results, events, errors and creations', async () => {
+  it('decodes functions, results, events, errors and creations', async () => {
     await request('evm_setAbi', 'Mover', JSON.parse(coder.formatJson()))
     const moved = coder.encodeEventLog('Moved', [ALICE, 'a "b"'])
     const [call, event, error, creation] = await request('evm_decode', [

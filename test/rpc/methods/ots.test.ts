@@ -68,14 +68,14 @@ describe('blocks', () => {
     expect(await call('ots_getBlockDetailsByHash', eth.hash)).toEqual(details)
   })
 
-  it('that are unknown are null and no error', async () => {
+  it('that are unknown are null, not an error', async () => {
     expect(await call('ots_getBlockDetails', 99)).toBeNull()
     expect(await call('ots_getBlockDetailsByHash', UNKNOWN)).toBeNull()
     expect(await call('ots_getBlockTransactions', 99, 0, 25)).toBeNull()
     expect(await call('ots_hasCode', worker, 99)).toBe(false)
   })
 
-  it('have pages of whole transactions and receipts, page 0 at the end', async () => {
+  it('have pages of full transactions and receipts, page 0 at the end', async () => {
     const last = (await call('ots_getBlockTransactions', 2, 0, 1)) as {
       fullblock: { transactions: { hash: Hex; input: Hex }[]; transactionCount: number }
       receipts: Record<string, unknown>[]
@@ -108,7 +108,7 @@ describe('accounts', () => {
     ])
   })
 
-  it('have pages in both directions, newest first, with true ends (issue 7516)', async () => {
+  it('have pages in both directions, newest first, with correct first and last flags (issue 7516)', async () => {
     const numbers = ({ txs }: Page) => txs.map(({ blockNumber }) => Number(blockNumber))
     const first = await page('ots_searchTransactionsBefore', A, 0, 3)
     expect([numbers(first), first.firstPage, first.lastPage]).toEqual([[8, 7, 6], true, false])
@@ -132,7 +132,7 @@ describe('accounts', () => {
     await expect(call('ots_searchTransactionsBefore', A, '0x0', 25)).rejects.toMatchObject({ code: -32602 })
   })
 
-  it('have code or not', async () => {
+  it('are reported with or without code', async () => {
     expect(await call('ots_hasCode', worker, 'latest')).toBe(true)
     expect(await call('ots_hasCode', worker, 0)).toBe(false)
     expect(await call('ots_hasCode', A, 'latest')).toBe(false)
@@ -148,7 +148,7 @@ describe('accounts', () => {
     expect(await call('ots_getContractCreator', A)).toBeNull()
   })
 
-  it('have a hash for a nonce, and no object (issue 7740)', async () => {
+  it('have a hash for a nonce, not an object (issue 7740)', async () => {
     expect(await call('ots_getTransactionBySenderAndNonce', A, 1)).toBe(work)
     expect(await call('ots_getTransactionBySenderAndNonce', A, 99)).toBeNull()
     expect(await call('eth_getTransactionBySenderAndNonce', A, '0x1')).toEqual(
@@ -199,14 +199,14 @@ describe('transactions', () => {
     ])
   })
 
-  it('have an error where they failed', async () => {
+  it('have an error when they failed', async () => {
     expect(await call('ots_getTransactionError', reverted)).toBe(`0x${'7'.padStart(64, '0')}`)
     expect(await call('ots_getTransactionError', work)).toBe('0x')
   })
 })
 
 describe('a node that hides REMASC transactions', () => {
-  it('leaves them out of counts and pages', async () => {
+  it('omits them from counts and pages', async () => {
     const other = await createNode({ hideRemasc: true })
     try {
       const ask = (method: string, ...params: unknown[]) => other.request({ method, params })

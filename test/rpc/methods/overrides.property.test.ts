@@ -117,7 +117,7 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 describe(`random overrides (seed ${SEED})`, () => {
-  it('have the effect of the same values set for real', async () => {
+  it('have the effect of the same values set in the state', async () => {
     await fc.assert(
       fc.asyncProperty(overrides, call, async (given, request) => {
         const state = Object.fromEntries(given)
@@ -170,7 +170,7 @@ async function observed() {
 }
 
 describe(`a thousand random simulations (seed ${SEED})`, () => {
-  it('leave head, state, pool and what was cached as they were', async () => {
+  it('leave head, state, pool and caches unchanged', async () => {
     const before = await observed()
     const { transactions } = await ask<{ transactions: string[] }>('eth_getBlockByNumber', 'latest', false)
     const block = fc.record(

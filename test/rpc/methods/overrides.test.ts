@@ -128,7 +128,7 @@ describe.each(ALL)('$method refuses', ({ method, params, state, block }) => {
     await refused(stateOverrides, blockOverrides, expect.any(String))
   })
 
-  it('by the path of the member', async () => {
+  it('with the path of the member', async () => {
     const path = (member: string) => expect.stringContaining(`${state}.${CALLED}.${member}`)
     await refused({ [CALLED]: { balance: '42' } }, {}, path('balance'))
     await refused({ [CALLED]: { nonce: '0x8000000000000000' } }, {}, path('nonce'))
@@ -145,7 +145,7 @@ describe.each(ALL)('$method refuses', ({ method, params, state, block }) => {
     await refused({}, { withdrawals: [] }, `${block}.withdrawals is not supported`)
   })
 
-  it('what the reference node refuses, in its words', async () => {
+  it('what the reference node refuses, with its messages', async () => {
     const sha = '0x0000000000000000000000000000000000000002'
     await refused({ [sha]: { balance: '0x1' } }, {}, 'Precompiled contracts can not be overridden')
     await refused(
@@ -155,7 +155,7 @@ describe.each(ALL)('$method refuses', ({ method, params, state, block }) => {
     )
   })
 
-  it('state overrides where they are closed, and takes those of the block', async () => {
+  it('state overrides when they are closed, but not block overrides', async () => {
     const closed = await createNode({ stateOverride: false })
     const asked = (stateOverrides: object) =>
       closed.request({ method, params: params(call, stateOverrides, { gasLimit: '0x1000000' }) })
@@ -172,14 +172,14 @@ describe('gas with overrides', () => {
   const gas = (call: object, state: unknown, block?: unknown) =>
     ask('eth_estimateGas', call, 'latest', state, ...(block === undefined ? [] : [block]))
 
-  it('is that of the code', async () => {
+  it('is that of the overriding code', async () => {
     // 21,000 for the transaction, 3 for each push, 20,000 for the slot.
     const stateOverrides = { [CALLED]: { code: '0x602a600055' } }
     expect(await gas({ from: A, to: CALLED }, stateOverrides)).toBe(`0x${(41_006).toString(16)}`)
     expect(await gas({ from: A, to: CALLED }, null)).toBe('0x5208')
   })
 
-  it('is refused, or found, by the balance', async () => {
+  it('is refused or estimated depending on the overriding balance', async () => {
     const call = { from: CALLED, to: A, value: '0x5' }
     await expect(gas(call, {})).rejects.toMatchObject({ code: -32000 })
     await expect(gas(call, { [CALLED]: { balance: '0x4' } })).rejects.toMatchObject({ code: -32000 })
@@ -191,14 +191,14 @@ describe('gas with overrides', () => {
     })
   })
 
-  it('depends on the block', async () => {
+  it('depends on the block overrides', async () => {
     // Reverts unless NUMBER is 100.
     const stateOverrides = { [CALLED]: { code: '0x60644314600a575f5ffd5b00' } }
     await expect(gas({ to: CALLED }, stateOverrides)).rejects.toMatchObject({ code: -32015 })
     expect(await gas({ to: CALLED }, stateOverrides, { number: '0x64' })).toMatch(/^0x52/)
   })
 
-  it('comes with the slots that the code touches, and with no others', async () => {
+  it('comes with exactly the slots that the code accesses', async () => {
     const stateOverrides = {
       [CALLED]: { code: '0x60015450', stateDiff: { '0x7': '0x1' } },
       [OTHER]: { balance: '0x1' },
@@ -208,7 +208,7 @@ describe('gas with overrides', () => {
     })
   })
 
-  it('lists no precompiled contract where it was moved to', async () => {
+  it('does not list a precompiled contract at its new address', async () => {
     const identity = '0x0000000000000000000000000000000000000004'
     // CALL to the other account with nothing.
     const code = `0x5f5f5f5f5f73${OTHER.slice(2)}5af1`
@@ -261,7 +261,7 @@ const paramsOf = ({ call, stateOverrides, blockOverrides = {} }: OverrideCase) =
 ]
 const ours = (params: readonly unknown[]) => own.request({ method: 'eth_call', params })
 
-describe('as Anvil answers', () => {
+describe('answers equal to those of Anvil', () => {
   it.each(OVERRIDE_CASES)('$name', async (one) => {
     const theirs = RECORDED.outputs[one.name]
     const answer = await ours(paramsOf(one))
@@ -269,7 +269,7 @@ describe('as Anvil answers', () => {
     else expect(answer).not.toBe(theirs)
   })
 
-  it.each(REFUSED_OVERRIDES)('it refuses $name', async ({ name, stateOverrides, blockOverrides = {} }) => {
+  it.each(REFUSED_OVERRIDES)('refuses $name', async ({ name, stateOverrides, blockOverrides = {} }) => {
     expect(RECORDED.refusals[name]).toBeDefined()
     await expect(ours([{ to: CALLED }, 'latest', stateOverrides, blockOverrides])).rejects.toMatchObject({
       code: -32602,

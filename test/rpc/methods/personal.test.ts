@@ -71,7 +71,7 @@ describe('a new account', () => {
     expect(await ask('eth_sign', account, '0x1234')).toEqual({ result: signature })
   })
 
-  it('of a seed is unlocked, and forgotten when it is locked', async () => {
+  it('of a seed is unlocked, and removed when it is locked', async () => {
     const { ask } = node()
     const { result } = await ask('personal_newAccountWithSeed', 'barn')
     expect((await ask('eth_accounts')).result).toEqual([A, B, result])
@@ -82,7 +82,7 @@ describe('a new account', () => {
   })
 })
 
-describe('locked means locked', () => {
+describe('a locked account', () => {
   it.each([
     ['eth_sign', [STORED, '0x'], 'Account not found'],
     ['eth_signTypedData_v4', [STORED, typed], 'Account not found'],
@@ -132,7 +132,7 @@ describe('personal_sendTransaction', () => {
     expect(await ask('eth_sign', STORED, '0x')).toEqual(refusal('Account not found'))
   })
 
-  it('asks for the passphrase though the account is unlocked', async () => {
+  it('requires the passphrase although the account is unlocked', async () => {
     const { ask } = await withStored()
     await ask('personal_unlockAccount', STORED, 'moo', null)
     expect((await ask('personal_sendTransaction', { from: STORED }, '')).error?.code).toBe(-32603)
@@ -152,7 +152,7 @@ describe('personal_sendTransaction', () => {
 
 describe('personal_sign', () => {
   const message = '0xdeadbeef'
-  it('signs as eth_sign does, whichever comes first', async () => {
+  it('signs like eth_sign, with the parameters in either order', async () => {
     const { ask } = node()
     const signed = await ask('eth_sign', A, message)
     expect(await ask('personal_sign', message, A)).toEqual(signed)
@@ -161,7 +161,7 @@ describe('personal_sign', () => {
     expect(await ask('personal_sign', message, A, null)).toEqual(signed)
   })
 
-  it('takes the second for the signer where both could be it', async () => {
+  it('treats the second parameter as the signer when both could be', async () => {
     const { ask } = node()
     expect(await ask('personal_sign', A, B)).toEqual(await ask('eth_sign', B, A))
     expect(await ask('personal_sign', A, N)).toEqual(await ask('eth_sign', A, N))
@@ -171,7 +171,7 @@ describe('personal_sign', () => {
     )
   })
 
-  it('takes the passphrase of a locked account, which stays locked', async () => {
+  it('accepts the passphrase of a locked account, which stays locked', async () => {
     const { ask } = await withStored()
     const { result } = await ask('personal_sign', message, STORED, 'moo')
     expect(await ask('personal_ecRecover', message, result)).toEqual({ result: STORED })
@@ -228,7 +228,7 @@ describe('parameters', () => {
     expect(await node().ask(method, ...params)).toEqual(refusal(message))
   })
 
-  it('of a raw key may lack the prefix', async () => {
+  it('allow a raw key without 0x', async () => {
     const { ask } = node()
     expect(await ask('personal_importRawKey', toHex(COW_KEY).slice(2), 'pw')).toEqual({ result: A })
     expect(await ask('personal_dumpRawKey', A)).toEqual({ result: toHex(COW_KEY) })

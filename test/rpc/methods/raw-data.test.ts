@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 describe('raw data of the pool', () => {
-  it('is that of runnable transactions until they are mined', async () => {
+  it('is available for runnable transactions until they are mined', async () => {
     expect(await ask('eth_getRawTransactionByBlockNumberAndIndex', 'pending', '0x1')).toBe(signed[1])
     expect(await ask('eth_getRawTransactionByBlockNumberAndIndex', 'pending', '0x3')).toBeNull()
     expect(await ask('eth_getRawTransactionByHash', keccak256(signed[0] as string))).toBe(signed[0])
@@ -81,12 +81,12 @@ describe('raw data of a block', () => {
     expect([header[0], header[3]]).toEqual([parentHash, stateRoot])
   })
 
-  it('has the receipts that lookups by hash give', async () => {
+  it('has the receipts that lookups by hash return', async () => {
     const single = block.transactions.map((hash) => ask('ext_getRawTransactionReceiptByHash', hash))
     expect(await ask('debug_getRawReceipts', 'latest')).toEqual(await Promise.all(single))
   })
 
-  it('shows headers as blocks without their lists', async () => {
+  it('has headers like blocks without their lists', async () => {
     const { transactions, uncles, ...header } = block
     expect(await ask('eth_getHeaderByNumber', 'latest')).toEqual(header)
     expect(await ask('eth_getHeaderByHash', block.hash)).toEqual(header)
@@ -106,7 +106,7 @@ describe('raw data of a block', () => {
     },
   )
 
-  it('knows accounts in the middle of a block', async () => {
+  it('has accounts in the middle of a block', async () => {
     const at = async (index: string) =>
       ((await ask('debug_accountInfoAt', '0x1', index, C)) as { balance: string }).balance
     expect([await at('0x0'), await at('0x1'), await at('0x3')]).toEqual(['0xa', '0xf', '0xf'])
@@ -117,7 +117,7 @@ describe('raw data of a block', () => {
     })
   })
 
-  it('shows the created contract: account, code by hash, storage', async () => {
+  it('has the created contract: account, code by hash, storage', async () => {
     const { contractAddress } = (await ask('eth_getTransactionReceipt', block.transactions[2])) as {
       contractAddress: string
     }
@@ -153,7 +153,7 @@ describe('raw data of a block', () => {
     expect(await ask('debug_getModifiedAccountsByHash', block.hash)).toEqual(changed)
   })
 
-  it('counts edits of the state among the changes, and refuses what has no earlier state', async () => {
+  it('includes state edits in the changes, and refuses a block without an earlier state', async () => {
     await ask('hardhat_setBalance', B, '0x7')
     await ask('evm_mine')
     expect(await ask('debug_getModifiedAccountsByNumber', '0x0', '0x2')).toContain(B)
@@ -166,8 +166,8 @@ describe('raw data of a block', () => {
   })
 })
 
-describe('taking transactions out of the pool', () => {
-  it('is done by sender, or for all', async () => {
+describe('removing transactions from the pool', () => {
+  it('is possible for one sender, or for all', async () => {
     await ask('eth_sendTransaction', { from: A, to: C, gas: '0x5208', gasPrice: '0x1' })
     await ask('eth_sendTransaction', { from: A, to: C, gas: '0x5208', gasPrice: '0x1', nonce: '0x5' })
     await ask('hardhat_setBalance', B, '0xffffffff')

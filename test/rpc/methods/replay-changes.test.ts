@@ -80,7 +80,7 @@ const REPLAYERS: readonly Replayer[] = [
 ]
 
 describe.each(REPLAYERS)('$method', ({ output }) => {
-  it('runs a transaction as it ran without changes, before and after one with changes', async () => {
+  it('replays a transaction without changes as it ran, before and after a replay with changes', async () => {
     for (const changes of [{}, { stateOverrides: {}, blockOverrides: null, input: null }]) {
       expect(await output(second, changes)).toBe(word(3))
       expect(await output(second, { input: word(7) })).toBe(word(8))
@@ -88,7 +88,7 @@ describe.each(REPLAYERS)('$method', ({ output }) => {
     expect(await output(second, {})).toBe(word(3))
   })
 
-  it('runs it on what the transactions before it left, with other code, storage, input or block', async () => {
+  it('replays it after the transactions before it, with other code, storage, input or block', async () => {
     const code = (opcodes: string) => ({ [adder]: { code: returning(opcodes) } })
     // SLOAD of slot 0: what the first transaction left.
     expect(await output(second, { stateOverrides: code('5f54') })).toBe(word(1))
@@ -108,7 +108,7 @@ describe('changes of a replay', () => {
   const trace = (hash: Hex, changes: object) =>
     ask('debug_traceTransaction', hash, { tracer: 'callTracer', ...changes })
 
-  it('show in state differences: from the overrides on', async () => {
+  it('are part of the starting point of state differences', async () => {
     const changed = await ask<{ stateDiff: Record<string, { storage: object }> }>(
       'trace_replayTransaction',
       second,
@@ -122,7 +122,7 @@ describe('changes of a replay', () => {
     })
   })
 
-  it('are refused where the transaction can no longer be in the block', async () => {
+  it('are refused when the transaction can no longer be in the block', async () => {
     await expect(trace(second, { stateOverrides: { [A]: { balance: '0x0' } } })).rejects.toMatchObject({
       code: -32010,
       message: expect.stringContaining('balance 0 does not cover'),
@@ -136,7 +136,7 @@ describe('changes of a replay', () => {
     })
   })
 
-  it('are refused by the path of the member', async () => {
+  it('are refused with the path of the member', async () => {
     for (const [changes, path] of [
       [{ stateOverrides: { [A]: { balance: 'zz' } } }, `options.stateOverrides.${A}.balance`],
       [{ stateOverrides: { [A]: { state: {}, stateDiff: {} } } }, `options.stateOverrides.${A}.state and`],
@@ -150,7 +150,7 @@ describe('changes of a replay', () => {
     }
   })
 
-  it('are state overrides alone for the REMASC transaction', async () => {
+  it('are limited to state overrides for the REMASC transaction', async () => {
     for (const changes of [{ input: '0x' }, { blockOverrides: { time: 5 } }]) {
       await expect(trace(remasc, changes)).rejects.toMatchObject({
         code: -32602,
@@ -161,7 +161,7 @@ describe('changes of a replay', () => {
     await expect(trace(remasc, { stateOverrides })).resolves.toMatchObject({ type: 'CALL' })
   })
 
-  it('leave unknown transactions unknown, and closed overrides closed', async () => {
+  it('do not make unknown transactions known or closed overrides open', async () => {
     const unknown = `0x${'9'.repeat(64)}`
     expect(await ask('trace_replayTransaction', unknown, [], { [A]: { balance: '0x1' } })).toBeNull()
     const closed = await createNode({ stateOverride: false })
@@ -180,7 +180,7 @@ describe('changes of a replay', () => {
   })
 })
 
-describe('a place among the transactions of a block', () => {
+describe('a position among the transactions of a block', () => {
   it.each([
     ['0x0', 0],
     ['0x1', 1],
@@ -195,7 +195,7 @@ describe('a place among the transactions of a block', () => {
     expect(await ask('eth_callMany', bundles, context, stateOverrides)).toEqual([[{ value: word(sum) }]])
   })
 
-  it('is the end of the block without one', async () => {
+  it('is the end of the block by default', async () => {
     const stateOverrides = { [adder]: { code: returning('5f54') } }
     const options = { tracer: 'callTracer', stateOverrides, txIndex: null }
     expect(await ask('debug_traceCall', { to: adder }, block, options)).toMatchObject({ output: word(7) })

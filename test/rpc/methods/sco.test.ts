@@ -12,7 +12,7 @@ afterEach(() => node.close())
 const call = (method: string, ...params: unknown[]) => node.request({ method, params })
 
 describe('the sco_ methods', () => {
-  it('list what is banned until it is not', async () => {
+  it('list bans until they are lifted', async () => {
     expect(await call('sco_bannedAddresses')).toEqual([])
     expect(await call('sco_banAddress', '192.168.51.1/16')).toBeNull()
     expect(await call('sco_banAddress', '2001:DB8::1')).toBeNull()
@@ -35,7 +35,7 @@ describe('the sco_ methods', () => {
     await expect(call('sco_banAddress', ...params)).rejects.toMatchObject({ code: -32602 })
   })
 
-  it('tell every counter of a caller, in their order', async () => {
+  it('return every counter of a caller, in order', async () => {
     expect(await call('sco_peerList')).toEqual([])
     expect(Object.values((await call('sco_reputationSummary')) as object)).toEqual(Array(17).fill(0))
     node.peers.recordEvent('203.0.113.7', 'validBlocks')
@@ -49,7 +49,7 @@ describe('the sco_ methods', () => {
     await expect(call('sco_clearPeerScoring', 'me')).rejects.toMatchObject({ code: -32602 })
   })
 
-  it('count calls and errors by key and method, from the first time that they are asked', async () => {
+  it('count calls and errors by key and method, from their first use on', async () => {
     const ask = (owner: string, method: string, ...params: unknown[]) =>
       node.dispatcher.request(method, params, { ...openSession('test'), owner })
     expect(await ask('', 'sco_keyUsage')).toEqual([])

@@ -68,7 +68,7 @@ describe('a file without history', () => {
     })
   })
 
-  it('begins a chain whose blocks are traced as they were mined', async () => {
+  it('begins a chain whose later blocks are traced as they were mined', async () => {
     const node = await nodeWith()
     await ask(node, 'anvil_loadState', anvilFile())
     const [from] = await ask(node, 'eth_accounts')
@@ -117,7 +117,7 @@ describe('a file without history', () => {
     expect(await latest(node)).toEqual(first)
   })
 
-  it('is followed by transactions of ethers', async () => {
+  it('is accepted by ethers, which sends transactions on it', async () => {
     const node = await nodeWith({ preset: 'anvil' })
     await ask(node, 'anvil_loadState', anvilFile())
     const provider = new BrowserProvider(node, undefined, { cacheTimeout: -1, pollingInterval: 5 })
@@ -154,7 +154,7 @@ describe('a file without history', () => {
     expect(await ask(copy, 'eth_blockNumber')).toBe(hex(3001 + MANY + 1))
   })
 
-  it('leaves no snapshot of the block that it replaces, and keeps what waits in the pool', async () => {
+  it('removes snapshots of the replaced block, and keeps pooled transactions', async () => {
     const node = await nodeWith({ mining: 'manual' })
     const snapshot = await ask(node, 'evm_snapshot')
     const [from] = await ask(node, 'eth_accounts')
@@ -169,7 +169,7 @@ describe('a file without history', () => {
     expect(await ask(node, 'eth_blockNumber')).toBe('0x7')
   })
 
-  it('is a state edit where blocks follow the first one', async () => {
+  it('is a state edit when the chain has more than the first block', async () => {
     const node = await nodeWith()
     await ask(node, 'evm_mine')
     const before = await pictureOf(node)
@@ -201,7 +201,7 @@ describeWith(ANVIL, 'the head of a state file in Anvil', () => {
   const headOf = async (call: (method: string, params: readonly unknown[]) => Promise<unknown>) =>
     (await call('eth_getBlockByNumber', ['latest', false])) as Record<string, string>
 
-  it('is loaded from Anvil, and by Anvil', async () => {
+  it('can be loaded from Anvil, and by Anvil', async () => {
     const anvil = await startAnvil(ANVIL.path)
     onTestFinished(() => anvil.close())
     await anvil.call('anvil_mine', ['0x7'])

@@ -47,7 +47,7 @@ function signed(text: string): string {
   return `${content},"checksum":"${createHash('sha256').update(content).digest('hex')}"}`
 }
 
-it('loads a dump of Anvil: accounts as Anvil itself answers about them', async () => {
+it('loads a dump of Anvil with accounts equal to those of Anvil', async () => {
   const { accounts, dump } = fixture<{ accounts: Record<string, Answers>; dump: string }>(
     'state-files/anvil.json',
   )
@@ -112,7 +112,7 @@ it("loads the chain's own genesis file of the reference node", async () => {
   expect(node.engine.queries.head().postState).toBe(root)
 })
 
-it('replaces what an account of the file has, and nothing else; a nonce is never lowered', async () => {
+it('replaces only the members that an account in the file has, and never lowers a nonce', async () => {
   const node = await nodeWith()
   await ask(node, 'hardhat_setStorageAt', X, '0x1', word('1'))
   await ask(node, 'hardhat_setStorageAt', X, '0x2', word('2'))
@@ -129,7 +129,7 @@ it('replaces what an account of the file has, and nothing else; a nonce is never
   expect(await ask(node, 'eth_getBalance', Y, 'latest')).toBe('0x7')
 })
 
-it('names chain, version and head in a dump, and its accounts in the form of Anvil', async () => {
+it('dumps chain, version and head, and accounts in the form of Anvil', async () => {
   const node = await nodeWith()
   await ask(node, 'hardhat_setStorageAt', X, '0x1', '0x2a')
   const dump = await ask(node, 'hardhat_dumpState')
@@ -155,7 +155,7 @@ it('names chain, version and head in a dump, and its accounts in the form of Anv
   expect(json.history).toBeUndefined()
 })
 
-it('puts a chain in place of another one, whose subscribers and pool follow', async () => {
+it('replaces a chain, and subscribers and pool follow the new one', async () => {
   const [first, second] = [await nodeWith({ mining: 'manual' }), await nodeWith({ mining: 'manual' })]
   const [from] = await ask(first, 'eth_accounts')
   for (const node of [first, second]) await ask(node, 'evm_mine')
@@ -172,7 +172,7 @@ it('puts a chain in place of another one, whose subscribers and pool follow', as
   expect(await pictureOf(second)).toEqual(await pictureOf(first))
 })
 
-it('refuses what does not fit in a sentence, and changes nothing', async () => {
+it('refuses an invalid file with a message, and changes nothing', async () => {
   const node = await nodeWith({ mining: 'manual' })
   await ask(node, 'hardhat_setBalance', X, '0x5')
   await ask(node, 'evm_mine')

@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 describe('a replayed transaction', () => {
-  it('has the traces that were asked for', async () => {
+  it('has the requested traces', async () => {
     expect(await call('trace_replayTransaction', write, [])).toEqual({
       output: '0x',
       stateDiff: null,
@@ -77,7 +77,7 @@ describe('a replayed transaction', () => {
     expect(stateDiff?.[A]?.nonce).toEqual({ '*': { from: '0x1', to: '0x2' } })
   })
 
-  it('has steps with what they push and store', async () => {
+  it('has steps with the values that they push and store', async () => {
     const { vmTrace } = await replay('trace_replayTransaction', write, ['vmTrace'])
     expect(vmTrace?.code).toBe(toHex(assemble(WRITER)))
     // 1,000,000 gas less 21,000; CALLVALUE 2, PUSH1 3, SSTORE of a new word 20,000.
@@ -109,7 +109,7 @@ describe('a replayed transaction', () => {
     ])
   })
 
-  it('is one of its block', async () => {
+  it('equals its entry in the replay of its block', async () => {
     const all = (await call('trace_replayBlockTransactions', '0x2', ['stateDiff'])) as (Replay & {
       transactionHash: Hex
     })[]
@@ -124,13 +124,13 @@ describe('a replayed transaction', () => {
 describe('traced calls', () => {
   const request = { from: A, to: writer, value: '0x9', gas: '0xf4240' }
 
-  it('show what a call would change, and change nothing', async () => {
+  it('show the changes of a call without applying them', async () => {
     const { stateDiff } = await replay('trace_call', request, ['stateDiff'], 'latest')
     expect(stateDiff?.[writer]?.balance).toEqual({ '*': { from: '0xb', to: '0x14' } })
     expect(await call('eth_getBalance', writer, 'latest')).toBe('0xb')
   })
 
-  it('run on one another', async () => {
+  it('run on the state after the previous call', async () => {
     const [, second] = (await call('trace_callMany', [
       [request, []],
       [request, ['stateDiff']],
@@ -141,7 +141,7 @@ describe('traced calls', () => {
     })
   })
 
-  it('are signed transactions, which pay', async () => {
+  it('may be signed transactions, which pay for gas', async () => {
     const signed = (await call('eth_signTransaction', {
       from: A,
       to: B,
@@ -161,7 +161,7 @@ describe('traced calls', () => {
     expect(await call('eth_getBalance', A, 'latest')).toBe(`0x${before.toString(16)}`)
   })
 
-  it('of a transaction that fits in no block are refused', async () => {
+  it('of a transaction that cannot be in a block are refused', async () => {
     const old = (await call('eth_signTransaction', {
       from: A,
       to: B,
@@ -187,7 +187,7 @@ describe('a storage range', () => {
   const full = (value: bigint) =>
     Object.fromEntries(sorted.map(({ slot, hash }) => [hash, { key: word(slot), value: word(value) }]))
 
-  it('is that before the transaction at an index', async () => {
+  it('is that from before the transaction at an index', async () => {
     expect(await range('0x2', 0, writer, '0x', 100)).toEqual({ storage: {}, nextKey: null })
     expect(await range('0x2', 1, writer, '0x', 100)).toEqual({ storage: full(5n), nextKey: null })
     expect(await range('0x2', 2, writer, '0x', 100)).toEqual({ storage: full(6n), nextKey: null })
@@ -220,14 +220,14 @@ describe('a block as RLP', () => {
     return toHex(encodeBlock(view.executed.block, node.engine.config))
   }
 
-  it('is traced as the block itself', async () => {
+  it('is traced like the block', async () => {
     const options = { tracer: 'callTracer' }
     expect(await call('debug_traceBlock', await rlpOf(2), options)).toEqual(
       await call('debug_traceBlockByNumber', '0x2', options),
     )
   })
 
-  it('is traced where it is unknown, and stays so', async () => {
+  it('is traced when it is unknown, and is not stored', async () => {
     const other = await createNode({ mining: 'manual' })
     try {
       const ask = (method: string, ...params: unknown[]) => other.request({ method, params })

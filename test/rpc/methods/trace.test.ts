@@ -72,7 +72,7 @@ describe('trace_transaction', () => {
     expect(await rows('trace_transaction', failed)).toMatchObject([{ result: null, error: 'Reverted' }])
   })
 
-  it('knows neither unknown nor pooled transactions', async () => {
+  it('returns null for unknown and pooled transactions', async () => {
     expect(await call('trace_transaction', UNKNOWN)).toBeNull()
     await expect(call('trace_transaction', 'hello')).rejects.toMatchObject({ code: -32602 })
   })
@@ -92,7 +92,7 @@ describe('trace_block', () => {
     expect(await rows('trace_block', 'LATEST')).toMatchObject([{ blockNumber: 5 }])
   })
 
-  it('shows the payments of a block that pays', async () => {
+  it('shows the payments of a block with a payout', async () => {
     const snapshot = await call('evm_snapshot')
     await call('evm_mine', { blocks: 12 })
     const [root, ...payments] = await rows('trace_block', 'latest')
@@ -108,7 +108,7 @@ describe('trace_block', () => {
     expect(await rows('trace_block', 'pending')).toMatchObject([{ blockNumber: 6, action: { to: REMASC } }])
   })
 
-  it('is empty for genesis, null for what is not there, and refuses what is no block', async () => {
+  it('is empty for genesis, null for a missing block, and refuses an invalid block', async () => {
     expect(await call('trace_block', 'earliest')).toEqual([])
     expect(await call('trace_block', '0xffffff')).toBeNull()
     expect(await call('trace_block', UNKNOWN)).toBeNull()
@@ -122,7 +122,7 @@ describe('trace_block', () => {
 })
 
 describe('trace_get', () => {
-  it('counts within the transaction', async () => {
+  it('indexes frames within the transaction', async () => {
     const [row] = await rows('trace_transaction', creation)
     expect(await call('trace_get', creation, ['0x0'])).toEqual(row)
     expect(await call('trace_get', creation, '0x0')).toEqual(row)
@@ -140,14 +140,14 @@ describe('trace_get', () => {
   })
 })
 
-describe('replies that would be too long', () => {
+describe('replies that exceed the limit', () => {
   /** Hands a quarter of a megabyte on to an account without code, eight times. */
   const GENEROUS = `
     a: PUSH1 0 PUSH1 0 PUSH3 262144 PUSH1 0 PUSH1 0 CALLER GAS CALL POP
        PUSH1 0 SLOAD PUSH1 1 ADD DUP1 PUSH1 0 SSTORE PUSH1 8 GT @a JUMPI STOP`
   const session = openSession('test')
 
-  it('are not built for clients that would read them as text', async () => {
+  it('are not built for clients that read them as text', async () => {
     const generous = await createNode({ maxResponseBytes: 1_000_000 })
     const ask = async (caller: Session, method: string, ...params: unknown[]) =>
       (await generous.dispatcher.dispatch({ jsonrpc: '2.0', id: 1, method, params }, caller)) as unknown as {
@@ -203,14 +203,14 @@ describe('trace_filter', () => {
     expect(await hashes({ toAddress: contractAddress })).toEqual([])
   })
 
-  it('finds REMASC transactions by the sender that they show', async () => {
+  it('finds REMASC transactions by the sender in their trace', async () => {
     expect(await hashes({ fromAddress: ZERO })).toHaveLength(5)
     expect(await hashes({ toAddress: REMASC, fromBlock: '0x5' })).toHaveLength(1)
     expect(await hashes({ toAddress: REMASC, fromBlock: '0x5', toBlock: 'pending' })).toHaveLength(2)
     expect(await hashes({ toAddress: REMASC, fromBlock: 'pending', toBlock: 'pending' })).toHaveLength(1)
   })
 
-  it('gives stable pages', async () => {
+  it('returns stable pages', async () => {
     const all = await rows('trace_filter', {})
     expect(all).toHaveLength(9)
     for (let after = 0; after < 10; after++) {
@@ -223,7 +223,7 @@ describe('trace_filter', () => {
     }
   })
 
-  it('keeps within its blocks', async () => {
+  it('is restricted to its blocks', async () => {
     expect(await hashes({ fromBlock: '0x2', toBlock: '0x3', fromAddress: A })).toEqual([creation, failed])
     expect(await hashes({ fromBlock: '0xff' })).toEqual([])
     expect(await hashes({ fromBlock: '0xff', toBlock: 'latest' })).toEqual([])
@@ -253,7 +253,7 @@ describe('trace_filter', () => {
     await expect(call('trace_filter', filter)).rejects.toMatchObject({ code: -32602, message })
   })
 
-  it('has its own limits on the hosted profile', async () => {
+  it('has its own limits in the hosted profile', async () => {
     const hosted = await createNode({ profile: 'hosted' })
     try {
       const ask = (filter: object) => hosted.request({ method: 'trace_filter', params: [filter] })
@@ -275,7 +275,7 @@ describe('trace_filter', () => {
     }
   })
 
-  it('has the limits that an operator gives it', async () => {
+  it('has the limits that an operator sets', async () => {
     const own = await createNode({ profile: 'hosted', maxTraces: 150, maxTraceBlocks: 200 })
     try {
       const ask = (filter: object) => own.request({ method: 'trace_filter', params: [filter] })

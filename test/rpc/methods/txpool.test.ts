@@ -8,11 +8,11 @@ const dispatcher = dispatcherOf(fakeEngine().engine)
 const SENDER = A.slice(2)
 
 describe('the txpool_ methods', () => {
-  it('count in JSON integers', async () => {
+  it('return counts as JSON integers', async () => {
     expect(await ask(dispatcher, 'txpool_status')).toEqual({ result: { pending: 1, queued: 1 } })
   })
 
-  it('show each transaction by sender and nonce, amounts as signed bytes', async () => {
+  it('show each transaction by sender and nonce, with amounts in their signed encoding', async () => {
     const { result } = await ask(dispatcher, 'txpool_content')
     expect(result).toMatchObject({ queued: { [SENDER]: { 7: [{ to: '0x00', value: '0x0080' }] } } })
     expect((result as { pending: unknown }).pending).toEqual({
@@ -36,7 +36,7 @@ describe('the txpool_ methods', () => {
     })
   })
 
-  it('show each in a line', async () => {
+  it('show each transaction on a line', async () => {
     expect(await ask(dispatcher, 'txpool_inspect')).toEqual({
       result: {
         pending: { [SENDER]: { 3: [`${B.slice(2)}: 1 wei + 21000 x 0 gas`] } },

@@ -27,7 +27,7 @@ describe('every family', () => {
     expect(family.read(`0x${'f'.repeat(40)}`, 'block').reference).toEqual({ number: Number.MAX_SAFE_INTEGER })
   })
 
-  it.each(Object.entries(families))('%s refuses what is no block', (_, family) => {
+  it.each(Object.entries(families))('%s refuses an invalid block', (_, family) => {
     for (const text of ['foo', '0x', '0xzz', '-1', ' latest', '__proto__']) {
       expect(() => family.read(text, 'block')).toThrow(saying(`Invalid block identifier '${text}'`))
     }
@@ -43,7 +43,7 @@ describe('every family, given a text that is too long', () => {
 })
 
 describe('StateBlock', () => {
-  it('takes a hash as text', () => {
+  it('accepts a hash as text', () => {
     expect(StateBlock.read(HASH, 'block')).toMatchObject({ reference: { hash }, label: `Block ${HASH}` })
   })
 
@@ -95,7 +95,7 @@ describe('EIP-1898 objects', () => {
 })
 
 describe('CallBlock', () => {
-  it('takes decimal numbers', () => {
+  it('accepts decimal numbers', () => {
     expect(CallBlock.read('16', 'block').reference).toEqual({ number: 16 })
   })
 
@@ -106,7 +106,7 @@ describe('CallBlock', () => {
 })
 
 describe('LookupBlock', () => {
-  it('takes a hash as text', () => {
+  it('accepts a hash as text', () => {
     expect(LookupBlock.read(HASH, 'block').reference).toEqual({ hash })
   })
 
@@ -124,7 +124,7 @@ describe('LookupBlock', () => {
 })
 
 describe('EstimateBlock', () => {
-  it('takes decimal numbers, and null for the head', () => {
+  it('accepts decimal numbers, and null for the head', () => {
     expect(EstimateBlock.read('16', 'block').reference).toEqual({ number: 16 })
     expect(EstimateBlock.read(16, 'block').reference).toEqual({ number: 16 })
     expect(EstimateBlock.read(null, 'block').reference).toEqual({ tag: 'latest' })
@@ -142,7 +142,7 @@ describe('EstimateBlock', () => {
 })
 
 describe('LogBlock', () => {
-  it('takes tags of any case', () => {
+  it('accepts tags of any case', () => {
     expect(LogBlock.read('LATEST', 'block').reference).toEqual({ tag: 'latest' })
   })
 

@@ -41,7 +41,7 @@ const views: fc.Arbitrary<BlockView> = fc
     pending,
   }))
 
-it('a block of many whole transactions is the text of what one of few is an object of', () => {
+it('the text of a block with many full transactions equals the serialised object of a small one', () => {
   fc.assert(
     fc.property(views, fc.boolean(), fc.boolean(), (view, full, hideRemasc) => {
       const answer = toRpcBlockReply(view, full, CHAINS.regtest, hideRemasc)

@@ -55,7 +55,7 @@ function viewsOf(chain: typeof blocks extends fc.Arbitrary<infer T> ? T : never)
 
 const textOf = (views: readonly LogView[]) => JSON.stringify(views.map(toRpcLog))
 
-it('answers what the objects are, within its bound', () => {
+it('serialises logs like their objects, within its bound', () => {
   const bound = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.constantFrom(700, 2_000, 40_000))
   fc.assert(
     fc.property(blocks, fc.array(picks, { maxLength: 12 }), bound, (chain, queries, [slabs, slabBytes]) => {
@@ -78,7 +78,7 @@ it('answers what the objects are, within its bound', () => {
   )
 })
 
-it('writes a log once while its text is kept', () => {
+it('serialises a log once while its text is cached', () => {
   const views = Array.from({ length: 200 }, (_, logIndex): LogView => {
     const log = { address: '0xaa', topics: [], data: new Uint8Array(100) } as const
     const block = { hash: '0xbb', block: { header: { number: logIndex } } } as const

@@ -24,7 +24,7 @@ const views: fc.Arbitrary<LogView> = fc.record({
   removed: fc.boolean(),
 })
 
-it('many logs are the text of what few are objects of', () => {
+it('the text of many logs equals the serialised objects of few', () => {
   fc.assert(
     fc.property(fc.array(views, { minLength: 1, maxLength: 60 }), (list) => {
       const answer = toRpcLogs(list, createLogTexts())

@@ -7,7 +7,7 @@ import { refusals } from '../../support/refusals.ts'
 const TARGET = `0x${'ab'.repeat(20)}`
 
 describe('StateOverrideSet', () => {
-  it('reads every field, pads short words, and takes nulls for absent', () => {
+  it('reads every field, pads short words, and treats null as absent', () => {
     const set = StateOverrideSet.read(
       {
         [N.slice(2).toUpperCase()]: {

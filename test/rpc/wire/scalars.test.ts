@@ -73,7 +73,7 @@ describe('Data', () => {
     expect(toHex(Data.read(text, 'data'))).toBe(hex)
   })
 
-  it('is of any length, and the bytes of its parts', () => {
+  it('has any length, and decodes to its bytes', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 900, max: 1200 }),
@@ -90,7 +90,7 @@ describe('Data', () => {
     )
   })
 
-  it('holds nothing but digits, however long', () => {
+  it('has only hex digits, at any length', () => {
     // Their lowest bytes are digits: of such characters the decoder of Node.js reads no more.
     const others = ['g', 'x', ' ', '\0', '\u00e9', '\u0130', '\u0161', '\ud83d\ude30']
     const place = fc.nat({ max: 2999 })
@@ -121,7 +121,7 @@ describe('Quantity', () => {
     expect(Quantity.read(`0x${'f'.repeat(64)}`, 'value')).toBe(2n ** 256n - 1n)
   })
 
-  it('reads what it is written as', () => {
+  it('is decoded from its own encoding', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 66n - 1n }), (value) => {
         expect(Quantity.read(value.toString(), 'value')).toBe(value)

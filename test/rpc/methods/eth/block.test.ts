@@ -54,7 +54,7 @@ describe('eth_getBlockByNumber', () => {
     })
   })
 
-  it('shows a mined block, its difficulty with that of its uncles', async () => {
+  it('shows a mined block, with its difficulty including that of its uncles', async () => {
     const { header } = block1.block
     expect(await block('eth_getBlockByNumber', 'latest', false)).toMatchObject({
       number: '0x1',
@@ -74,7 +74,7 @@ describe('eth_getBlockByNumber', () => {
     })
   })
 
-  it('gives whole transactions when asked, the REMASC transaction last', async () => {
+  it('returns full transactions on request, the REMASC transaction last', async () => {
     const { transactions } = await block('eth_getBlockByNumber', 'latest', true)
     const places = transactions.map((entry) => (typeof entry === 'string' ? entry : entry.transactionIndex))
     expect(places).toEqual(['0x0', '0x1', '0x2', '0x3'])
@@ -94,7 +94,7 @@ describe('eth_getBlockByNumber', () => {
     })
   })
 
-  it('leaves open what a pending block does not know yet', async () => {
+  it('has null or zero for members that a pending block does not have yet', async () => {
     const open = {
       number: null,
       hash: null,
@@ -116,7 +116,7 @@ describe('eth_getBlockByNumber', () => {
     })
   })
 
-  it('has hashes by default, takes a hash, and is null beyond the head', async () => {
+  it('has hashes by default, accepts a hash, and is null beyond the head', async () => {
     const found = await read('eth_getBlockByNumber', 'latest')
     expect(found).toEqual(await read('eth_getBlockByNumber', 'latest', false))
     expect(await read('eth_getBlockByNumber', block1.hash)).toEqual(found)
@@ -130,7 +130,7 @@ describe('eth_getBlockByNumber', () => {
     expect(await read('eth_getBlockByNumber', at, false)).toEqual(refusal(-32602, message))
   })
 
-  it('gives each caller an object of its own', async () => {
+  it('returns a new object to each caller', async () => {
     const first = await block('eth_getBlockByNumber', 'latest', false)
     const second = await dispatcher.request('eth_getBlockByNumber', ['latest'], openSession('other'))
     expect(second).toEqual(first)
@@ -141,7 +141,7 @@ describe('eth_getBlockByNumber', () => {
 })
 
 describe('eth_getBlockByHash', () => {
-  it('finds the same block, and those beside the chain', async () => {
+  it('finds the same block, and side blocks', async () => {
     expect(await read('eth_getBlockByHash', block1.hash, false)).toEqual(
       await read('eth_getBlockByNumber', 'latest', false),
     )
@@ -149,7 +149,7 @@ describe('eth_getBlockByHash', () => {
     expect(await read('eth_getBlockByHash', UNKNOWN, false)).toEqual({ result: null })
   })
 
-  it('refuses what is no hash or no flag', async () => {
+  it('refuses an invalid hash or flag', async () => {
     expect(await read('eth_getBlockByHash', '0x12', false)).toEqual(
       refusal(-32602, 'Invalid block hash: incorrect length.'),
     )
@@ -182,14 +182,14 @@ describe('counts', () => {
 })
 
 describe('uncles', () => {
-  it('show a block that the node has, without its transactions', async () => {
+  it('show a stored block, without its transactions', async () => {
     const uncle = await block('eth_getUncleByBlockHashAndIndex', block1.hash, '0x0')
     expect(uncle).toEqual({ ...(await block('eth_getBlockByHash', sideBlock.hash)), transactions: [] })
     expect(Object.keys(uncle)).toEqual(KEYS)
     expect(await block('eth_getUncleByBlockNumberAndIndex', 'latest', '0x0')).toEqual(uncle)
   })
 
-  it('show the header when that is all there is', async () => {
+  it('show the header when the block is not stored', async () => {
     const uncle = await block('eth_getUncleByBlockNumberAndIndex', '0x1', '0x1')
     expect(uncle).toMatchObject({
       hash: headerHash(strangeUncle, config),
@@ -200,7 +200,7 @@ describe('uncles', () => {
     })
   })
 
-  it('are null when there is none', async () => {
+  it('are null when they do not exist', async () => {
     expect(await read('eth_getUncleByBlockNumberAndIndex', 'latest', '0x2')).toEqual({ result: null })
     expect(await read('eth_getUncleByBlockNumberAndIndex', 'pending', '0x0')).toEqual({ result: null })
     expect(await read('eth_getUncleByBlockNumberAndIndex', '0xffffff', '0x0')).toEqual({ result: null })
@@ -208,7 +208,7 @@ describe('uncles', () => {
   })
 })
 
-it('agrees with the transaction lookups', async () => {
+it('agree with the transaction lookups', async () => {
   const { transactions } = await block('eth_getBlockByNumber', 'latest', true)
   expect(await read('eth_getTransactionByHash', firstTransfer.hash)).toEqual({ result: transactions[0] })
 })

@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => node.close())
 
 describe('eth_callMany', () => {
-  it('runs each call on what the ones before left, each bundle in a block of its own', async () => {
+  it('runs each call after the previous ones, each bundle in its own block', async () => {
     const overrides = {
       [C1]: { code: COUNTER },
       [C2]: { code: returning('43') },
@@ -83,7 +83,7 @@ describe('eth_callBundle', () => {
   const sign = (nonce: number, fields: object) =>
     wallet.signTransaction({ type: 0, nonce, gasPrice: 2, gasLimit: 100_000, chainId: 33, ...fields })
 
-  it('answers what signed transactions do and pay', async () => {
+  it('returns the results and payments of signed transactions', async () => {
     const coinbase = account('cb')
     const txs = [
       await sign(0, { to: coinbase, value: 500 }),
@@ -124,7 +124,7 @@ describe('eth_callBundle', () => {
     expect(await ask('eth_getTransactionCount', A, 'latest')).toBe('0x0')
   })
 
-  it('refuses a bundle in which a transaction cannot be', async () => {
+  it('refuses a bundle with a transaction that cannot be included', async () => {
     const raw = await sign(1, { to: B })
     const bundle = { txs: [raw], blockNumber: 2 }
     await expect(ask('eth_callBundle', bundle)).rejects.toMatchObject({

@@ -43,7 +43,7 @@ describe('eth_sendRawTransactionConditional', () => {
     expect(await ask('txpool_status')).toEqual({ pending: 0, queued: 0 })
   })
 
-  it('sends where all of it holds', async () => {
+  it('sends when all conditions hold', async () => {
     const condition = {
       blockNumberMin: 2,
       blockNumberMax: 2,
@@ -58,7 +58,7 @@ describe('eth_sendRawTransactionConditional', () => {
     expect(await ask('txpool_status')).toEqual({ pending: 1, queued: 0 })
   })
 
-  it('takes a thousand lookups at most', async () => {
+  it('accepts at most a thousand lookups', async () => {
     const slots = Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`0x${i.toString(16)}`, '0x0']))
     await expect(
       ask('eth_sendRawTransactionConditional', raw, { knownAccounts: { [B]: slots } }),

@@ -25,14 +25,14 @@ it.each(['eth_call', 'eth_estimateGas'])('%s may run as long as its caller waits
 })
 
 describe('the call object', () => {
-  it('reaches the engine in domain values', async () => {
+  it('is converted to domain values for the engine', async () => {
     const given = { from: A, to: B, gas: '0x5208', gasPrice: '7', value: 9, data: '0x01' }
     const { args } = await asked('eth_call', [given, 'latest'])
     const expected = { from: A, to: B, gas: 21_000n, gasPrice: 7n, value: 9n, data: Uint8Array.of(1) }
     expect(args).toEqual([expected, { tag: 'latest' }])
   })
 
-  it('prefers input to data and gas to gasLimit, and takes null for absent', async () => {
+  it('prefers input over data and gas over gasLimit, and treats null as absent', async () => {
     const given = { to: null, data: '0x01', input: '0x02', gasLimit: '0x1', gas: '0x2', value: null }
     expect((await asked('eth_call', [given, 'latest'])).args?.[0]).toEqual({
       data: Uint8Array.of(2),
@@ -63,7 +63,7 @@ describe('the call object', () => {
 })
 
 describe('eth_call', () => {
-  it('runs at the head by default, or at the block that is named', async () => {
+  it('runs at the head by default, or at the given block', async () => {
     const reference = async (...block: unknown[]) =>
       (await asked('eth_call', [{ to: N }, ...block])).args?.[1]
     expect(await reference()).toEqual({ tag: 'latest' })
@@ -130,7 +130,7 @@ describe('eth_call', () => {
     })
   })
 
-  it('answers a revert with its payload', async () => {
+  it('returns the payload of a revert', async () => {
     const words = 'VM Exception while processing transaction: transaction reverted'
     const engine = failingCalls(new NodeError('reverted', words, '0x'))
     const error = { code: -32015, message: words, data: '0x' }
@@ -163,7 +163,7 @@ describe('eth_estimateGas', () => {
 })
 
 describe('eth_createAccessList', () => {
-  it('lists slots as 32 bytes, and takes at most half of the gas back', async () => {
+  it('lists slots as 32 bytes, and deducts refunds of at most half of the gas', async () => {
     const { outcome, args } = await asked('eth_createAccessList', [{ from: A, to: B }])
     expect(args).toEqual([{ from: A, to: B }, { tag: 'latest' }])
     const storageKeys = [`0x${'1'.padStart(64, '0')}`]
@@ -172,7 +172,7 @@ describe('eth_createAccessList', () => {
     })
   })
 
-  it('refuses a block that is not there', async () => {
+  it('refuses a block that does not exist', async () => {
     const { outcome } = await asked('eth_createAccessList', [{ to: B }, '0xff'])
     expect(outcome).toEqual(refusal(-32602, 'Invalid block number 255'))
   })

@@ -19,7 +19,7 @@ describe('eth_feeHistory', () => {
     })
   })
 
-  it('ends at the block that was named, pending at the head, and cuts what is too long', async () => {
+  it('ends at the given block, treats pending as the head, and shortens a range that is too long', async () => {
     expect((await history('0xa', '0x0', [1, 1.5, 100])).args).toEqual([10, 0, [1, 1.5, 100]])
     expect((await history('0x2', 'pending')).args).toEqual([2, 1, []])
     expect((await history('0xffffff', 'earliest')).args).toEqual([1024, 0, []])

@@ -45,7 +45,7 @@ describe('eth_fillTransaction', () => {
     expect(tx.hash).toBe(keccak256(raw))
   })
 
-  it('takes the highest fee of EIP-1559 for the price, and keeps what is given', async () => {
+  it('uses the maximum fee of EIP-1559 as the price, and keeps given members', async () => {
     const given = {
       from: A,
       to: B,
@@ -61,7 +61,7 @@ describe('eth_fillTransaction', () => {
     )
   })
 
-  it('answers the failure of the estimate, and needs a sender', async () => {
+  it('returns the failure of the estimate, and needs a sender', async () => {
     await expect(ask('eth_fillTransaction', { from: A, data: '0x60006000fd' })).rejects.toMatchObject({
       code: -32015,
     })
@@ -72,7 +72,7 @@ describe('eth_fillTransaction', () => {
   })
 })
 
-it('accounts and prices under the names of other clients', async () => {
+it('answers accounts and prices under the names of other clients', async () => {
   expect(await ask('eth_requestAccounts')).toEqual(await ask('eth_accounts'))
   expect(await ask('eth_networkId')).toBe('33')
   expect(await ask('eth_maxPriorityFeePerGas')).toBe(await ask('eth_gasPrice'))

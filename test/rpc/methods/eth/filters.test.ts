@@ -45,7 +45,7 @@ describe('a filter', () => {
     expect(await call('eth_getFilterLogs', id)).toEqual([sent, sent])
   })
 
-  it('on logs from the past begins with what it matched, then returns new ones', async () => {
+  it('on past logs returns the matching ones first, then new ones', async () => {
     await chain.log(0, [7, 1])
     await chain.mine()
     const id = await call('eth_newFilter', { fromBlock: '0x0' })
@@ -60,7 +60,7 @@ describe('a filter', () => {
     expect(await changes(id)).toEqual([])
   })
 
-  it('on logs from the head on returns only new ones, however many blocks pass between two polls', async () => {
+  it('on logs from the head on returns only new ones, whatever number of blocks is mined between two polls', async () => {
     await chain.log(0, [1, 1])
     await chain.mine()
     const ids = [
@@ -77,7 +77,7 @@ describe('a filter', () => {
     }
   })
 
-  it('narrowed by address, topics and bounds keeps to them', async () => {
+  it('with address, topics and range returns only logs that match them', async () => {
     const { loggers } = chain
     const byAddress = await call('eth_newFilter', { address: loggers[1] })
     const byTopics = await call('eth_newFilter', { topics: [null, [topic(5), topic(6)]] })
@@ -96,7 +96,7 @@ describe('a filter', () => {
     expect(brief(await changes(bounded)).map(([height]) => height)).toEqual([3, 4])
   })
 
-  it('on logs returns those of a branch that lost as removed, then the new ones', async () => {
+  it('on logs returns logs of a replaced branch as removed, then the new ones', async () => {
     const id = await call('eth_newFilter', { fromBlock: '0x0' })
     for (const number of [1, 2]) {
       await chain.log(0, [number, 1])
@@ -115,7 +115,7 @@ describe('a filter', () => {
     expect(brief(await call('eth_getFilterLogs', id))).toEqual([[2, 9, false]])
   })
 
-  it('returns logs that came and went between two polls, also when their blocks were pruned', async () => {
+  it('returns logs that were added and removed between two polls, also when their blocks were pruned', async () => {
     const id = await call('eth_newFilter', {})
     const snapshot = await call('evm_snapshot')
     await chain.log(0, [1, 1])
@@ -127,7 +127,7 @@ describe('a filter', () => {
     ])
   })
 
-  it('on one block reports when that block leaves', async () => {
+  it('on one block reports when that block is removed', async () => {
     await chain.log(0, [1, 1])
     const [block] = await chain.mine()
     const id = await call('eth_newFilter', { blockHash: block?.hash })
@@ -182,7 +182,7 @@ describe('a filter', () => {
     expect(await ask('alice', 'eth_getFilterChanges', id)).toHaveLength(1)
   })
 
-  it('is refused beyond the limit, until another is given up or forgotten', async () => {
+  it('is refused beyond the limit, until another one is uninstalled or expires', async () => {
     const ids = []
     for (let i = 0; i < 5; i++) ids.push(await call('eth_newBlockFilter'))
     await expect(call('eth_newBlockFilter')).rejects.toMatchObject({ code: -32005 })
@@ -211,7 +211,7 @@ describe('a filter', () => {
     await call('eth_newFilter', { fromBlock: '0x1' })
   })
 
-  it('is refused when its past is beyond the limits of a query, and then takes no place', async () => {
+  it('is refused when its past logs exceed the limits of a query, and then does not count', async () => {
     await chain.close()
     chain = await loggingChain({ now: () => now, maxFilters: 5, maxLogBlocks: 1 })
     for (let i = 0; i < 3; i++) await chain.mine()
@@ -224,7 +224,7 @@ describe('a filter', () => {
     await call('eth_newFilter', {})
   })
 
-  it('matches nothing when its bounds are the wrong way round', async () => {
+  it('matches nothing when its first block is above its last', async () => {
     await chain.log(0, [1, 1])
     await chain.mine()
     const id = await call('eth_newFilter', { fromBlock: '0x1', toBlock: '0x0' })
@@ -236,7 +236,7 @@ describe('a filter', () => {
   })
 })
 
-describe('more than fits a reply', () => {
+describe('a poll result that exceeds the limit of a reply', () => {
   /** What all polls give until nothing is left, poll by poll. */
   async function pollAll(id: string) {
     const polls = []
@@ -250,7 +250,7 @@ describe('more than fits a reply', () => {
     chain = await loggingChain({ maxResponseBytes: 4000 })
   })
 
-  it('comes with the next polls, none lost', async () => {
+  it('is continued by the next polls, without loss', async () => {
     for (let i = 0; i < 8; i++) await chain.log(0, [i, 1])
     await chain.mine()
     const id = await call('eth_newFilter', { fromBlock: '0x0' })
@@ -263,7 +263,7 @@ describe('more than fits a reply', () => {
     expect(polls.length).toBeGreaterThan(3)
   })
 
-  it('comes in pieces of a block where one block is too much', async () => {
+  it('is split within a block when one block exceeds the limit', async () => {
     const id = await call('eth_newFilter', {})
     for (let i = 0; i < 15; i++) await chain.log(0, [i, 1])
     await chain.mine()
@@ -272,7 +272,7 @@ describe('more than fits a reply', () => {
     for (const poll of polls) expect(JSON.stringify(poll).length).toBeLessThan(4000)
   })
 
-  it('of blocks and transactions waits, too', async () => {
+  it('of blocks and transactions is continued, too', async () => {
     const [blocks, waiting] = [
       await call('eth_newBlockFilter'),
       await call('eth_newPendingTransactionFilter'),

@@ -61,7 +61,7 @@ const steps = fc.array(
   { minLength: 4, maxLength: 14 },
 )
 
-it('answers what stands in the receipts, asked again after every change', async () => {
+it('returns the logs in the receipts after every change', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
       // Reorganisations put the transactions of several blocks back into the pool.

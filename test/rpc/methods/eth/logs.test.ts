@@ -13,7 +13,7 @@ async function asked(...params: unknown[]) {
 }
 
 describe('eth_getLogs', () => {
-  it('gives whole logs with removed', async () => {
+  it('returns full logs with the member removed', async () => {
     const { outcome } = await asked({})
     expect(outcome.result).toEqual([
       {
@@ -119,11 +119,11 @@ describe('eth_getLogs', () => {
     expect((await asked(filter)).outcome).toEqual({ error: { code: -32602, message } })
   })
 
-  it('needs its filter', async () => {
+  it('requires a filter', async () => {
     expect((await asked()).outcome).toEqual({ error: { code: -32602, message: 'method parameters invalid' } })
   })
 
-  it('names the limit that was passed', async () => {
+  it('names the exceeded limit', async () => {
     const logs = async ({ maxLogs }: { maxLogs: number }) => {
       throw new NodeError('log-limit', `Filter returned more than ${maxLogs} logs.`)
     }
@@ -154,7 +154,7 @@ describe('eth_getLogs of the hosted profile', () => {
     return { error, query: asked[0] }
   }
 
-  it('allows 10,000 logs over any range, and names both limits beyond', async () => {
+  it('allows 10,000 logs over any range, and names both limits when they are exceeded', async () => {
     for (const fromBlock of ['0x0', `0x${(HEIGHT - 2000).toString(16)}`]) {
       const { error, query } = await hosted({ fromBlock })
       expect(query).toMatchObject({ maxBlocks: 0, maxLogs: 10_000 })
@@ -165,7 +165,7 @@ describe('eth_getLogs of the hosted profile', () => {
     }
   })
 
-  it('has the limits that an operator gives it', async () => {
+  it('has the limits that an operator sets', async () => {
     const given = { maxLogs: 7, maxLogBlocks: 5 }
     const { error, query } = await hosted({ fromBlock: `0x${(HEIGHT - 5).toString(16)}` }, given)
     expect(query).toMatchObject({ maxBlocks: 0, maxLogs: 7 })

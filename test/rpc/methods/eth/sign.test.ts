@@ -51,7 +51,7 @@ describe('eth_sign', () => {
 })
 
 describe('eth_signTransaction', () => {
-  it('hands the request to the wallet and sends nothing', async () => {
+  it('passes the request to the wallet and sends nothing', async () => {
     const { outcome, calls } = await send('eth_signTransaction', {
       from: A,
       to: B,
@@ -63,7 +63,7 @@ describe('eth_signTransaction', () => {
     expect(calls).toEqual([{ name: 'sign', args: [{ from: A, to: B, value: 1n, nonce: 7n }] }])
   })
 
-  it('is particular about sender and chain', async () => {
+  it('refuses a missing sender and another chain id', async () => {
     const asked = async (transaction: object) => (await send('eth_signTransaction', transaction)).outcome
     expect(await asked({ to: B })).toEqual(refusal(-32602, 'from is null'))
     expect(await asked({ from: A, chainId: '0x1' })).toEqual(refusal(-32602, 'Invalid chainId: 0x1'))
@@ -95,7 +95,7 @@ describe('eth_signTypedData_v4', () => {
     )
   })
 
-  it('names what does not fit', async () => {
+  it('names the member that does not match', async () => {
     const { outcome } = await send('eth_signTypedData_v4', A, { ...typed, message: { words: 'Hello' } })
     expect(outcome).toEqual(refusal(-32602, 'Invalid typedData: unexpected field words in Mail'))
   })

@@ -106,7 +106,7 @@ describe('eth_simulateV1', () => {
     expect(await ask('eth_getBalance', C2, 'latest')).toBe('0x0')
   })
 
-  it('answers what Anvil 1.7.1 answered to the same calls, its faults aside', async () => {
+  it('gives the same results as Anvil 1.7.1, except for Anvil’s faults', async () => {
     const calls = await callsOf(
       {
         stateOverrides: { [C0]: { balance: '0x7d0' }, [C2]: { code: REVERT }, [C3]: { code: INVALID } },
@@ -139,7 +139,7 @@ describe('eth_simulateV1', () => {
     ])
   })
 
-  it('orders transfers and logs as they happened, and drops those of failed frames', async () => {
+  it('has transfers and logs in execution order, and drops those of failed frames', async () => {
     // LOG0, then calls C2 with 1 wei and C3 with 2 wei, then LOG1.
     const send = (to: string, value: number) =>
       `5f5f5f5f60${value.toString(16).padStart(2, '0')}73${to.slice(2)}5af150`
@@ -175,7 +175,7 @@ describe('eth_simulateV1', () => {
     expect(untraced[0]?.hash).toBe(block?.hash)
   })
 
-  it('carries state from block to block, and numbers logs through a block', async () => {
+  it('carries state from block to block, and numbers logs throughout a block', async () => {
     const blocks = await simulate({
       blockStateCalls: [
         {
@@ -220,7 +220,7 @@ describe('eth_simulateV1', () => {
     expect(blocks[3]?.calls[0]?.returnData).toBe(blocks[2]?.hash)
   })
 
-  it('lets code read the overridden block', async () => {
+  it('gives code access to the overridden block', async () => {
     const code = (opcode: string) => ({ code: returning(opcode) })
     const blocks = await simulate({
       blockStateCalls: [
@@ -260,7 +260,7 @@ describe('eth_simulateV1', () => {
     })
   })
 
-  it('shows whole transactions when asked to, with the price of EIP-1559 as that of a legacy one', async () => {
+  it('returns full transactions on request, with the maximum fee of EIP-1559 as gas price', async () => {
     const [block] = await simulate({
       blockStateCalls: [
         {
@@ -285,7 +285,7 @@ describe('eth_simulateV1', () => {
     ])
   })
 
-  it('runs on the pending block, whose transactions it sees', async () => {
+  it('runs on the pending block, after its transactions', async () => {
     const own = await createNode({ mining: 'manual' })
     try {
       const call = <T>(method: string, ...params: unknown[]) => own.request({ method, params }) as Promise<T>
@@ -332,7 +332,7 @@ describe('eth_simulateV1', () => {
     await expect(simulate({ blockStateCalls: [block], ...more })).rejects.toMatchObject({ code })
   })
 
-  it('lets any nonce stand without validation, and needs a block', async () => {
+  it('accepts any nonce without validation, and needs a block', async () => {
     const calls = await callsOf({
       ...funded,
       calls: [

@@ -52,7 +52,7 @@ describe('eth_getTransactionCount', () => {
     expect(await read('eth_getTransactionCount', A, 'pending')).toEqual({ result: '0x4' })
   })
 
-  it('reads the named block, also beside the chain', async () => {
+  it('reads the given block, also a side block', async () => {
     expect(await read('eth_getTransactionCount', A, { blockHash: sideBlock.hash })).toEqual({
       result: '0x4d',
     })
@@ -62,7 +62,7 @@ describe('eth_getTransactionCount', () => {
 })
 
 describe('eth_getCode', () => {
-  it('gives code, 0x without, and null at a block that does not exist', async () => {
+  it('returns code, 0x without code, and null at a block that does not exist', async () => {
     expect(await read('eth_getCode', CONTRACT, 'latest')).toEqual({ result: toHex(CODE) })
     expect(await read('eth_getCode', CONTRACT, block0.hash)).toEqual({ result: toHex(CODE) })
     expect(await read('eth_getCode', A, 'pending')).toEqual({ result: '0x' })
@@ -71,7 +71,7 @@ describe('eth_getCode', () => {
     expect(await read('eth_getCode', N, UNKNOWN)).toEqual({ result: null })
   })
 
-  it('refuses what names a block and no other, when it is missing', async () => {
+  it('refuses a missing block that is given by hash', async () => {
     const message = `Block with hash ${UNKNOWN} not found`
     expect(await read('eth_getCode', N, { blockHash: UNKNOWN })).toEqual({ error: { code: -32600, message } })
   })
@@ -80,7 +80,7 @@ describe('eth_getCode', () => {
 describe('eth_getStorageAt', () => {
   const word = (value: string) => `0x${value.padStart(64, '0')}`
 
-  it('gives the word in a slot by hex or decimal position', async () => {
+  it('returns the word in a slot by hex or decimal position', async () => {
     expect(await read('eth_getStorageAt', CONTRACT, '0x1', 'latest')).toEqual({ result: word('beef') })
     expect(await read('eth_getStorageAt', CONTRACT, word('1'), 'latest')).toEqual({ result: word('beef') })
     expect(await read('eth_getStorageAt', N, '0', 'latest')).toEqual({ result: word('0') })

@@ -28,7 +28,7 @@ describe('with a block for each transaction', () => {
   })
   afterEach(() => node.close())
 
-  it('the receipt is answered at once, that of a failed transaction too', async () => {
+  it('the receipt is returned at once, that of a failed transaction too', async () => {
     const receipt = await ask('eth_sendRawTransactionSync', await sign(0))
     expect(receipt).toMatchObject({ status: '0x1', blockNumber: '0x1', from: A, to: NOBODY })
     // PUSH1 0, PUSH1 0, REVERT
@@ -82,7 +82,7 @@ describe('without mining', () => {
   })
   afterEach(() => node.close())
 
-  it('the receipt comes with the block', async () => {
+  it('the receipt is returned when the block is mined', async () => {
     const waiting = ask('eth_sendRawTransactionSync', await sign(0), 20_000)
     const isPooled = async () => ((await ask('txpool_status')) as { pending: number }).pending === 1
     while (!(await isPooled())) await new Promise(setImmediate)
@@ -91,7 +91,7 @@ describe('without mining', () => {
     expect(await waiting).toMatchObject({ blockNumber: '0x1', transactionHash: hashOf(await sign(0)) })
   })
 
-  it('after the timeout code 4 has the hash, and the transaction stays in the pool', async () => {
+  it('the error with code 4 after the timeout has the hash, and the transaction stays in the pool', async () => {
     const raw = await sign(0)
     await expect(ask('eth_sendRawTransactionSync', raw, 1)).rejects.toMatchObject({
       code: 4,
@@ -102,7 +102,7 @@ describe('without mining', () => {
     await expect(ask('eth_sendRawTransactionSync', raw, -1)).rejects.toMatchObject({ code: -32602 })
   })
 
-  it('a waiting transaction is sent again at another price', async () => {
+  it('a pooled transaction can be sent again at another price', async () => {
     const request = { from: A, to: B, gas: '0x5208', gasPrice: '0x64', nonce: '0x0' }
     const first = await ask('eth_sendTransaction', request)
     const second = await ask('eth_resend', request, '0xc8')
@@ -113,7 +113,7 @@ describe('without mining', () => {
     expect(await ask('eth_getTransactionByHash', third)).toMatchObject({ gasPrice: '0x190', gas: '0x7530' })
   })
 
-  it('what does not wait is not sent again', async () => {
+  it('a transaction that is not in the pool is not sent again', async () => {
     const request = { from: A, to: B, nonce: '0x1' }
     await expect(ask('eth_resend', request)).rejects.toMatchObject({
       code: -32602,

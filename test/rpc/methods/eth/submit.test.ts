@@ -18,7 +18,7 @@ async function send(method: string, ...params: unknown[]) {
 }
 
 describe('eth_sendRawTransaction', () => {
-  it('submits what was signed for this chain, or for any', async () => {
+  it('submits transactions that are signed for this chain or without a chain id', async () => {
     for (const transaction of [transfer(3n), transfer(3n, { chainId: 0 })]) {
       const { outcome, calls } = await send('eth_sendRawTransaction', toHex(transaction.raw))
       expect(outcome).toEqual({ result: toHex(keccak256(transaction.raw)) })
@@ -46,7 +46,7 @@ describe('eth_sendRawTransaction', () => {
     expect(calls).toEqual([])
   })
 
-  it('refuses what is far too long without looking into it', async () => {
+  it('refuses data that are far too long without decoding them', async () => {
     const { outcome, calls } = await send('eth_sendRawTransaction', `0xfa1e8480${'c0'.repeat(2_000_000)}`)
     expect(outcome).toEqual(
       refusal(-32010, "transaction's size is higher than defined maximum: 2000004 > 131072"),
@@ -66,14 +66,14 @@ describe('eth_sendRawTransaction', () => {
 })
 
 describe('eth_sendTransaction', () => {
-  it('hands the request to the wallet', async () => {
+  it('passes the request to the wallet', async () => {
     const request = { from: A, to: B, value: '0x1', gasLimit: '0x5208', nonce: '0x7', chainId: '0x21' }
     const { outcome, calls } = await send('eth_sendTransaction', request)
     expect(outcome).toEqual({ result: UNKNOWN })
     expect(calls[0]?.args).toEqual([{ from: A, to: B, value: 1n, gas: 21_000n, nonce: 7n }])
   })
 
-  it('leaves defaults to it', async () => {
+  it('leaves defaults to the wallet', async () => {
     expect((await send('eth_sendTransaction', { from: A, chainId: 0 })).calls[0]?.args).toEqual([{ from: A }])
   })
 
@@ -86,13 +86,13 @@ describe('eth_sendTransaction', () => {
     expect((await send('eth_sendTransaction', request)).outcome).toEqual(refusal(-32602, message))
   })
 
-  it('needs the wallet', async () => {
+  it('requires the wallet', async () => {
     const { engine } = fakeEngine({ wallet: false })
     expect(await ask(dispatcherOf(engine), 'eth_sendTransaction', [{ from: A }])).toEqual(noWallet)
   })
 })
 
-describe('a transaction mined on the spot', () => {
+describe('a transaction that is mined at once', () => {
   const view: ReceiptView = {
     transaction: creation,
     receipt: block1.receipts[1] as ReceiptView['receipt'],
@@ -113,13 +113,13 @@ describe('a transaction mined on the spot', () => {
   }
   const words = (end: string) => `VM Exception while processing transaction: ${end}`
 
-  it('answers its hash when it succeeded', async () => {
+  it('returns its hash when it succeeded', async () => {
     expect(await sendMined(undefined)).toEqual({ result: creation.hash })
   })
 
   const reverted: Failure = { kind: 'reverted', reason: 'revert boom', output: fromHex('0x08c379a0') }
 
-  it('answers a revert with reason and payload', async () => {
+  it('returns a revert with reason and payload', async () => {
     expect(await sendMined(reverted)).toEqual({
       error: {
         code: -32015,
@@ -140,7 +140,7 @@ describe('a transaction mined on the spot', () => {
     })
   })
 
-  it('answers any other failure with the message of a revert and without data, and names it beside', async () => {
+  it('returns any other failure with the message of a revert, its reason and no data', async () => {
     const failure: Failure = { kind: 'failed', reason: 'out of gas', output: fromHex('0x') }
     const { error } = refusal(-32015, words('transaction reverted'))
     expect(await sendMined(failure)).toEqual({
@@ -148,13 +148,13 @@ describe('a transaction mined on the spot', () => {
     })
   })
 
-  it('answers the hash in any case, if configured so', async () => {
+  it('always returns the hash when so configured', async () => {
     expect(await sendMined(reverted, { minedReverts: 'hash' })).toEqual({ result: creation.hash })
   })
 })
 
 describe('eth_pendingTransactions', () => {
-  it('shows what local accounts have in the pool', async () => {
+  it('shows pooled transactions of local accounts', async () => {
     const { outcome } = await send('eth_pendingTransactions')
     expect(outcome.result).toMatchObject([
       { hash: pooled.hash, blockHash: null, blockNumber: null, transactionIndex: null },

@@ -44,7 +44,7 @@ describe('eth_subscribe', () => {
     )
   })
 
-  it('to logs notifies of those that match, as eth_getLogs does', async () => {
+  it('to logs notifies of matching logs, in the form of eth_getLogs', async () => {
     const { loggers } = chain
     const all = await subscribe('logs')
     const some = await subscribe('logs', { address: loggers[1], topics: [null, [topic(5), null, topic(6)]] })
@@ -63,7 +63,7 @@ describe('eth_subscribe', () => {
     for (const log of results(all)) LogObject.parse(log)
   })
 
-  it('to newPendingTransactions notifies of hashes, and again of those that a lost branch returns to the pool', async () => {
+  it('to newPendingTransactions notifies of hashes, and again of those that a replaced branch returns to the pool', async () => {
     const id = await subscribe('newPendingTransactions', null)
     const sent = await chain.log(0, [1, 1])
     await chain.mine()
@@ -72,7 +72,7 @@ describe('eth_subscribe', () => {
     expect(results(id)).toEqual([sent, sent])
   })
 
-  it('to chain notifies of each change: blocks that came, a reorganisation, a revert', async () => {
+  it('to chain notifies of each change: new blocks, a reorganisation, a revert', async () => {
     const id = await subscribe('chain')
     const snapshot = await call('evm_snapshot')
     await chain.mine()
@@ -109,14 +109,14 @@ describe('eth_subscribe', () => {
     expect(results(id)).toHaveLength(3)
   })
 
-  it('to syncing is accepted and never notifies, for the node never synchronises', async () => {
+  it('to syncing is accepted and never notifies, since the node never synchronises', async () => {
     const id = await subscribe('syncing', {})
     await chain.mine(2)
     expect(results(id)).toEqual([])
     expect(await call('eth_unsubscribe', id)).toBe(true)
   })
 
-  it('notifies of a reorganisation: what left, then the new headers, then their logs, each upwards', async () => {
+  it('notifies of a reorganisation: removed logs, then new headers, then their logs, in ascending order', async () => {
     for (const number of [1, 2]) {
       await chain.log(0, [number, 1])
       await chain.mine()
@@ -145,7 +145,7 @@ describe('eth_subscribe', () => {
     ])
   })
 
-  it('notifies after a revert to a snapshot only of what is new', async () => {
+  it('notifies only of new blocks and logs after a revert to a snapshot', async () => {
     const id = await subscribe('logs', {})
     await chain.log(0, [1, 1])
     await chain.mine()
@@ -163,7 +163,7 @@ describe('eth_subscribe', () => {
     ])
   })
 
-  it('gives each listener values of its own', async () => {
+  it('passes separate values to each listener', async () => {
     const ids = [await subscribe('newHeads'), await subscribe('newHeads')]
     await chain.mine()
     const [one, two] = ids.map((id) => results(id)[0])

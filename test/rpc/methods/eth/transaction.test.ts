@@ -43,7 +43,7 @@ describe('transactions', () => {
     expect(Object.keys(result as object)).toEqual(keys.split(' '))
   })
 
-  it('have no place while they are pooled', async () => {
+  it('have no block or index while they are pooled', async () => {
     const open = { hash: pooled.hash, blockHash: null, blockNumber: null, transactionIndex: null }
     const { result } = await read('eth_getTransactionByHash', pooled.hash)
     expect(result).toMatchObject(open)
@@ -64,7 +64,7 @@ describe('transactions', () => {
     expect((await read('eth_getTransactionByHash', creation.hash)).result).toMatchObject({ to: null })
   })
 
-  it('refuse bad hashes and positions, and do not know strangers', async () => {
+  it('refuse bad hashes and positions, and are null when unknown', async () => {
     expect(await read('eth_getTransactionByHash', UNKNOWN)).toEqual({ result: null })
     expect(await read('eth_getTransactionByHash', '0x12')).toEqual(
       refusal('Invalid transaction hash: incorrect length.'),
@@ -95,7 +95,7 @@ describe('receipts', () => {
     })
   })
 
-  it('number logs over the block, and say nothing of removal', async () => {
+  it('number logs throughout the block, without the member removed', async () => {
     const { result } = await read('eth_getTransactionReceipt', logging.hash)
     const place = {
       blockNumber: '0x1',
@@ -133,7 +133,7 @@ describe('eth_getBlockReceipts', () => {
   const dispatcher = dispatcherOf(fakeEngine().engine)
   const receipts = async (...params: unknown[]) => ask(dispatcher, 'eth_getBlockReceipts', params)
 
-  it('gives the receipt of each transaction, the same as asked for one by one', async () => {
+  it('returns the receipt of each transaction, equal to eth_getTransactionReceipt', async () => {
     const one = async (hash: string) => (await ask(dispatcher, 'eth_getTransactionReceipt', [hash])).result
     const each = await Promise.all(block1.block.transactions.map(({ hash }) => one(hash)))
     expect(each).not.toContain(null)
@@ -142,7 +142,7 @@ describe('eth_getBlockReceipts', () => {
     }
   })
 
-  it('is null where no block stands', async () => {
+  it('is null when the block does not exist', async () => {
     for (const block of ['pending', '0xff', UNKNOWN]) expect(await receipts(block)).toEqual({ result: null })
   })
 })

@@ -31,7 +31,7 @@ describe('the tracers', () => {
     },
   )
 
-  it('describe their results so that nothing else passes', () => {
+  it('have result schemas that accept nothing else', () => {
     for (const wrong of [7, 'text', [], { anything: 1 }, { pre: {} }, { structLogs: [] }, null]) {
       expect(TraceResult.safeParse(wrong).success, JSON.stringify(wrong)).toBe(false)
     }

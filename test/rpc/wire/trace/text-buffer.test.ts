@@ -9,7 +9,7 @@ const step = (index: number) =>
   `{"pc":${index % 991},"op":"PUSH1","gas":${10_000_000 - index},"gasCost":3,"stack":["0x${index.toString(16)}"]},`
 
 describe('a text buffer', () => {
-  it('gives back what went in, however long', () => {
+  it('returns the appended text at any length', () => {
     const piece = fc.oneof(fc.string({ unit: 'binary-ascii' }), fc.constant('x'.repeat(300_000)))
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
@@ -21,7 +21,7 @@ describe('a text buffer', () => {
     )
   })
 
-  it('takes a tenth of the memory of steps that resemble each other', () => {
+  it('uses a tenth of the memory for similar steps', () => {
     const budget = new TraceBudget(1 << 23)
     const text = new TextBuffer(budget)
     let expected = 0
