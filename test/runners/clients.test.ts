@@ -31,7 +31,7 @@ describe('tandem/viem', () => {
     expect(await publicClient.getBalance({ address: BOB })).toBe(7n)
   })
 
-  it('names why a call failed', async () => {
+  it('reports why a call failed', async () => {
     const { publicClient, walletClients } = createViemClients(node)
     const hash = await walletClients[0]?.sendTransaction({
       data: probe.bytecode as `0x${string}`,
@@ -54,7 +54,7 @@ describe('tandem/viem', () => {
 })
 
 describe('tandem/ethers', () => {
-  it('deploys, sends and names why a call failed', async () => {
+  it('deploys, sends and reports why a call failed', async () => {
     const { provider, signers } = await createEthersClients(node)
     try {
       expect(signers[0]?.address.toLowerCase()).toBe(COW)

@@ -21,7 +21,7 @@ describe('the node of a file', () => {
     await file.begin()
   })
 
-  it('is clean after a reset when it was new, and names the cause when something was set up', async () => {
+  it('is clean after a reset if it was new, and otherwise reports what was set up', async () => {
     const file = await open()
     await file.begin()
     await call(file, 'evm_mine')

@@ -59,7 +59,7 @@ describe('a banned address', () => {
 })
 
 describe('peer scoring', () => {
-  it('is counted for callers on other machines, and for none on this machine', async () => {
+  it('counts callers on other machines, and none on this machine', async () => {
     const sent = { to: STRANGER, value: '0x1' }
     await served.post('nonsense', from(STRANGER))
     await served.post(ask('eth_nope'), from(STRANGER))
@@ -90,7 +90,7 @@ describe('peer scoring', () => {
     expect(await served.call('sco_clearPeerScoring', '198.51.100.1')).toMatchObject([{ id: STRANGER }])
   })
 
-  it('counts connections by how they began', async () => {
+  it('counts connections by the result of their handshake', async () => {
     const socket = await open(STRANGER)
     const closed = once(socket, 'close')
     await served.call('sco_banAddress', STRANGER)
@@ -104,8 +104,8 @@ describe('peer scoring', () => {
   })
 })
 
-describe('a ban that was answered', () => {
-  it('outlives a process that is killed', async () => {
+describe('an acknowledged ban', () => {
+  it('remains after the process is killed', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'bans-'))
     try {
       const first = await startCommand(['--data-dir', dataDir])

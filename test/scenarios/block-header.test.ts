@@ -100,17 +100,17 @@ describe('the block header contract', () => {
     }
   })
 
-  it('answers nothing below the genesis', async () => {
+  it('returns empty data below the genesis', async () => {
     expect(await field('getBlockHash', 12, 'latest')).toBe('0x')
     expect(await field('getBlockHash', 6, '0x7')).not.toBe('0x')
     expect(await field('getBlockHash', 7, '0x7')).toBe('0x')
   })
 
-  it('sees the head as depth 0 in the block to come', async () => {
+  it('has the head at depth 0 in the next block', async () => {
     expect(await field('getBlockHash', 0, 'pending')).toBe((await blockAt(12)).hash)
   })
 
-  it('answers for uncles of ancestors', async () => {
+  it('returns data of uncles of ancestors', async () => {
     await node.engine.commands.mine({ parent: (await blockAt(11)).hash })
     await node.request({ method: 'evm_mine', params: [{ blocks: 2 }] })
     const block = await blockAt(13)

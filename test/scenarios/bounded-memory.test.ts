@@ -12,7 +12,7 @@ const collectGarbage: () => void = runInNewContext('gc')
 const MOST_BLOCKS = 1_536 + 64
 const BLOCKS = 2_000
 
-it('holds no more blocks than its cache has room for, and finds the others', async () => {
+it('keeps no more blocks in memory than its cache holds, and finds the others', async () => {
   const node = await createNode({ dataDir: temporaryFolder(), mining: 'manual' })
   const mined: WeakRef<object>[][] = [[], [], []]
   const stop = node.engine.events.on('chain', ({ added }) => {

@@ -122,7 +122,7 @@ describe('a client', () => {
 })
 
 describe('a federator', () => {
-  it('brings many headers at once, and pays no gas', async () => {
+  it('sends many headers at once, and pays no gas', async () => {
     const federator = new Wallet(FEDERATOR, provider)
     // The pool knows only senders that have an account.
     await send(federator.address, '0x', { value: 1n })
@@ -132,7 +132,7 @@ describe('a federator', () => {
     expect(await bridgeState()).toEqual(heightIs(3))
   })
 
-  it('finds a notice in the log for what is not simulated', async () => {
+  it('finds a notice in the log for calls that are not simulated', async () => {
     const federator = new Wallet(FEDERATOR, provider)
     await send(federator.address, '0x', { value: 1n })
     const receipt = await send(BRIDGE, dataOf('updateCollections'), { from: federator })
@@ -141,7 +141,7 @@ describe('a federator', () => {
     expect(warnings.join('\n')).toMatch(/updateCollections\(\).*not simulated/)
   })
 
-  it('is nobody else', async () => {
+  it('is required: headers of another sender have no effect', async () => {
     await send(BRIDGE, dataOf('receiveHeaders', texts(headers)))
     expect(await bridgeState()).toEqual(heightIs(0))
   })
@@ -162,7 +162,7 @@ describe('a contract', () => {
     expect(await submit(dataOf('getFederationSize'))).toBe(0)
   })
 
-  it('takes back the header it brought when it reverts', async () => {
+  it('removes the header that it sent when it reverts', async () => {
     const data = dataOf('receiveHeader', toHex(headers[0] as Uint8Array))
     const reverting = await forwarder('0 0 REVERT')
     await send(reverting, data).catch(() => undefined)

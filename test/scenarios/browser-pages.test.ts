@@ -49,7 +49,7 @@ function ask(origin: string): Promise<string | number> {
   })
 }
 
-it('names Remix, and an explorer on this machine', () => {
+it('allows Remix, and an explorer on this machine', () => {
   expect(ORIGINS).toContain('https://remix.ethereum.org')
   expect(ORIGINS).toContain('http://localhost:5100')
 })
@@ -80,7 +80,7 @@ describe.each(ORIGINS)('a page of %s', (origin) => {
 })
 
 describe.each(FOREIGN)('a page of %s', (origin) => {
-  it('may do nothing', async () => {
+  it('may not call', async () => {
     const asked = await preflight(origin)
     expect(asked.status).toBe(403)
     expect([...asked.headers.keys()].filter((name) => name.startsWith('access-control-allow'))).toEqual([])

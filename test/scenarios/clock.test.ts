@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createNode, type Node } from '../../src/index.ts'
 
-describe('a clock moved to its ends', () => {
+describe('a clock at its limits', () => {
   let node: Node
   beforeAll(async () => {
     node = await createNode()
@@ -10,7 +10,7 @@ describe('a clock moved to its ends', () => {
   afterAll(() => node.close())
   const call = (method: string, ...params: unknown[]) => node.request({ method, params })
 
-  it('adds nothing up while it is behind', async () => {
+  it('does not accumulate increases while it is behind', async () => {
     expect(await call('evm_setTime', 1)).toBeLessThan(0)
     expect(await call('evm_increaseTime', 5)).toBe('0x0')
   })

@@ -76,7 +76,7 @@ describe('console.log of a running node', () => {
     expect(outputs).toHaveLength(1)
   })
 
-  it('comes with the news of the chain', async () => {
+  it('is included in the chain update of its block', async () => {
     const notes: unknown[] = []
     node.engine.events.on('chain', (update) => void notes.push([...(update.notes ?? [])]))
     const hash = await request('eth_sendTransaction', logging())
@@ -99,7 +99,7 @@ describe('eth_subscribe console', () => {
     gas: '0x186a0',
   })
 
-  it('notifies of what calls and transactions write, and why they fail; of calls without keys only', async () => {
+  it('notifies of console lines and failures of transactions, and of calls only when no keys are required', async () => {
     const local: unknown[] = []
     node.on('message', ({ data }) => void local.push((data as { result: unknown }).result))
     await request('eth_subscribe', 'console')
@@ -155,7 +155,7 @@ describe('the console contract', () => {
     },
   )
 
-  it('keeps a megabyte of one message at most', async () => {
+  it('keeps at most a megabyte of one message', async () => {
     const code = assemble(
       `JUMPDEST PUSH1 0 PUSH1 0 PUSH3 40000 PUSH1 0 PUSH20 ${CONSOLE_ADDRESS} GAS STATICCALL POP PUSH1 0 JUMP`,
     )

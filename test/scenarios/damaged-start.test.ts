@@ -6,7 +6,7 @@ import { runCommand, startCommand } from '../support/command.ts'
 import { rpc } from '../support/json-rpc.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-it('a start names what is damaged, exits with 1 and prints nothing else, each time', async () => {
+it('every start reports the damage, exits with 1 and prints nothing else', async () => {
   const dataDir = join(temporaryFolder(), 'data')
   const hashes: string[] = []
   for (let life = 0; life < 2; life++) {

@@ -48,7 +48,7 @@ const seeded = (purpose: string, count: number): string =>
   keccak256(toUtf8Bytes(JSON.stringify([SEEDED.seed, purpose, count])))
 
 describe('the golden hashes', () => {
-  it('of blocks are those of the raw headers', () => {
+  it('of blocks equal those of the raw headers', () => {
     const [genesis, ...mined] = golden.blocks
     expect(genesis && keccak256(genesis.header)).toBe(genesis?.hash)
     for (const { hash, header } of mined) expect(blockHash(header)).toBe(hash)
@@ -57,7 +57,7 @@ describe('the golden hashes', () => {
     }
   })
 
-  it('of states are those of the entries that the calls leave, by hand', () => {
+  it('of states equal those of the resulting entries, written by hand', () => {
     // Code that returns ten bytes: creation 53,000; 17 bytes and 5 zero bytes of data at 16 and 4; one word of init code 2;
     // five PUSH1 15, CODECOPY of a word into new memory 9; ten bytes of code at 200.
     const deployment = 53_000n + 17n * 16n + 5n * 4n + 2n + 15n + 9n + 2_000n
@@ -98,7 +98,7 @@ describe('the golden hashes', () => {
     }
   })
 
-  it('of transactions are those of the bytes that ethers signed', () => {
+  it('of transactions equal those of the bytes that ethers signed', () => {
     const signed = golden.transactions.filter(({ raw }) => raw !== undefined)
     expect(signed).toHaveLength(3)
     for (const { hash, raw } of signed) expect(keccak256(raw as string)).toBe(hash)
@@ -141,7 +141,7 @@ describe('a node with a seed and a frozen clock', () => {
     expect(await seededRun((method, ...params) => rpc(url, method, params))).toEqual(golden)
   })
 
-  it('has the same subscriptions and instance ids again, and others with another seed', async () => {
+  it('repeats subscription and instance ids, and has others with another seed', async () => {
     const ids: unknown[][] = []
     for (const seed of ['a', 'a', 'b']) {
       node = await createNode({ seed, preset: 'hardhat' })
@@ -158,7 +158,7 @@ describe('a node with a seed and a frozen clock', () => {
     expect(new Set(all).size).toBe(8)
   })
 
-  it('passes over accounts that it made before its restart', async () => {
+  it('skips accounts that it made before its restart', async () => {
     const dataDir = temporaryFolder()
     const made: unknown[] = []
     for (let run = 0; run < 2; run++) {

@@ -124,7 +124,7 @@ it('viem’s test client, mode ganache, edits and switches mining', async () => 
 })
 
 describe('Hardhat’s network helpers, call by call', () => {
-  it('a fixture is undone with its edits, as often as it is loaded', async () => {
+  it('each load of a fixture undoes later edits', async () => {
     await serveNode()
     await t.call('hardhat_setBalance', WHALE, '0x64')
     let snapshot = await t.call('evm_snapshot')
@@ -145,7 +145,7 @@ describe('Hardhat’s network helpers, call by call', () => {
     }
   })
 
-  it('time.increaseTo, mineUpTo and the instance of the chain', async () => {
+  it('time.increaseTo and mineUpTo work, and the chain keeps its instance', async () => {
     await serveNode({ methods: ['+hardhat_metadata'] })
     const before = await t.call('hardhat_metadata')
     await t.call('evm_setNextBlockTimestamp', `0x${(NOW + 1000).toString(16)}`)
@@ -162,7 +162,7 @@ describe('Hardhat’s network helpers, call by call', () => {
     expect((await t.call('hardhat_metadata')).instanceId).not.toBe(before.instanceId)
   })
 
-  it('mines far apart on a lasting clock, and later blocks continue from that time', async () => {
+  it('mines blocks with large intervals on a lasting clock, and later blocks continue from that time', async () => {
     await serveNode({ lastingClock: true })
     await t.call('hardhat_mine', '0x3', '0xe10')
     expect(Number((await head()).timestamp)).toBe(NOW + 7200)
@@ -175,7 +175,7 @@ describe('Hardhat’s network helpers, call by call', () => {
 })
 
 describe('impersonation', () => {
-  it('deploys and calls as anybody, with a hash of its own for each sender', async () => {
+  it('deploys and calls as any sender, with a different hash for each sender', async () => {
     await serveNode()
     await t.call('anvil_autoImpersonateAccount', true)
     const made: string[] = []
@@ -193,7 +193,7 @@ describe('impersonation', () => {
     expect((await error('eth_sendTransaction', { from: WHALE, to: BOB })).message).toMatch(/Could not find/)
   })
 
-  it('still signs for those whose keys are here, and never signs for others', async () => {
+  it('still signs for local accounts, and never for others', async () => {
     await serveNode()
     await t.call('hardhat_impersonateAccount', COW)
     const hash = await send({ from: COW })
@@ -212,7 +212,7 @@ describe('impersonation', () => {
     expect((await error('eth_sendTransaction', { from: WHALE, to: BOB })).message).toMatch(/Could not find/)
   })
 
-  it('outlives reorganisations, in blocks and in the pool', async () => {
+  it('remains after reorganisations, in blocks and in the pool', async () => {
     await serveNode()
     await t.call('hardhat_setBalance', WHALE, '0x64')
     await t.call('evm_mine')
@@ -226,7 +226,7 @@ describe('impersonation', () => {
     expect(await t.call('eth_getBalance', WHALE)).toBe('0x63')
   })
 
-  it('makes blocks that other nodes refuse: the bytes name another sender', async () => {
+  it('makes blocks that other nodes refuse, since their bytes recover to another sender', async () => {
     await serveNode()
     await t.call('hardhat_setBalance', WHALE, '0x64')
     await t.call('hardhat_impersonateAccount', WHALE)
@@ -245,8 +245,8 @@ describe('impersonation', () => {
   })
 })
 
-describe('mining by itself', () => {
-  it('continues on the timer when automining is switched off, in either order', async () => {
+describe('automatic mining', () => {
+  it('continues on the timer when automining is turned off, in either order', async () => {
     await serveNode()
     const hour = 3_600_000
     for (const [first, second] of [
@@ -267,7 +267,7 @@ describe('mining by itself', () => {
 })
 
 describe('block overrides', () => {
-  it('a block gas limit holds at once, for a single transaction too, and for blocks that miners prove', async () => {
+  it('a block gas limit applies at once, also to a single transaction and to blocks of miners', async () => {
     await serveNode({ mining: 'manual' })
     const big = { from: COW, to: BOB, gas: '0x1312d00' }
     expect((await error('eth_sendTransaction', big)).message).toMatch(/higher than the block's gas limit/)
@@ -288,7 +288,7 @@ describe('block overrides', () => {
     expect((await queries.trace(queries.head(), 0)).root).toMatchObject({ from: COW, to: BOB })
   })
 
-  it('a minimum gas price empties the pool of what offers less', async () => {
+  it('a minimum gas price removes pooled transactions with a lower price', async () => {
     await serveNode({ mining: 'manual' })
     const cheap = await t.call('eth_sendTransaction', { from: COW, to: BOB, gasPrice: '0x5' })
     await t.call('hardhat_setMinGasPrice', '0x6')
@@ -307,7 +307,7 @@ describe('block overrides', () => {
 })
 
 describe('a process killed with -9', () => {
-  it('keeps each edit that it acknowledged, and transactions of impersonated senders', async () => {
+  it('keeps each acknowledged edit, and transactions of impersonated senders', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'edits-'))
     try {
       const first = await startCommand(['--data-dir', dir])

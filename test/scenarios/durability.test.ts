@@ -103,7 +103,7 @@ describe('a process killed with -9', () => {
 })
 
 describe('a database', () => {
-  it('is continued by the next process: state, blocks, receipts and waiting transactions', async () => {
+  it('is continued by the next process: state, blocks, receipts and pooled transactions', async () => {
     const dir = freshDirectory()
     const first = await startCommand(['--data-dir', dir])
     const mined = await rpc(first.url, 'eth_sendRawTransaction', [await sign(0)])
@@ -121,7 +121,7 @@ describe('a database', () => {
     expect(await second.end('SIGINT')).toBe(0)
   })
 
-  it('is refused to a second process, and to another chain, in a sentence', async () => {
+  it('is refused with a message to a second process and to another chain', async () => {
     const dir = freshDirectory()
     const holder = await startCommand(['--data-dir', dir])
     const second = await runCommand(['start', '--port', '0', '--data-dir', dir])

@@ -61,7 +61,7 @@ describe.each(['http', 'ws'] as const)('an OpenZeppelin ERC-20 with ethers over 
     expect(block?.transactions).toContain(sent.hash)
   })
 
-  it('refuses a transfer of more than there is, with the custom error decoded', async () => {
+  it('refuses a transfer above the balance, with the custom error decoded', async () => {
     const contract = await deploy()
     const asBob = contract.connect(await provider.getSigner(BOB)) as Contract
     await expect(
@@ -72,7 +72,7 @@ describe.each(['http', 'ws'] as const)('an OpenZeppelin ERC-20 with ethers over 
     })
   })
 
-  it('calls with a state override that gives somebody a balance', async () => {
+  it('calls with a state override that gives an account a balance', async () => {
     const contract = await deploy()
     const address = await contract.getAddress()
     const data = contract.interface.encodeFunctionData('balanceOf', [BOB])
@@ -89,7 +89,7 @@ describe.each(['http', 'ws'] as const)('an OpenZeppelin ERC-20 with ethers over 
     expect(BigInt(await provider.send('eth_call', [{ to: address, data }, 'latest']))).toBe(0n)
   })
 
-  it('takes a snapshot and goes back', async () => {
+  it('takes a snapshot and reverts to it', async () => {
     const contract = await deploy()
     const snapshot = await provider.send('evm_snapshot', [])
     const head = await provider.getBlockNumber()

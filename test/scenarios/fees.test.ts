@@ -81,7 +81,7 @@ describeWith(CAST, 'Foundry’s cast', () => {
     await expectPlain(JSON.parse(stdout).transactionHash)
   })
 
-  it('learns that there is no base fee, and sends nothing', async () => {
+  it('finds no base fee, and sends nothing', async () => {
     const before = await served.call('eth_blockNumber')
     const { code, stderr } = await castSend()
     expect(code).not.toBe(0)

@@ -130,7 +130,7 @@ afterAll(async () => {
   await upstream?.close()
 })
 
-it('a suite on a fork has the receipts that it has on the original', async () => {
+it('a suite on a fork has the same receipts as on the original', async () => {
   const here = await suite(fork)
   const there = await suite(upstream.node)
   for (const [index, receipt] of there.entries()) expect(here[index], `step ${index}`).toEqual(receipt)

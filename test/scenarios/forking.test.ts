@@ -147,7 +147,7 @@ describe('a fork', () => {
     chain = await upstreamChain(upstream.node)
   })
 
-  it('answers what it has while its upstream hangs', async () => {
+  it('answers from its cache while its upstream hangs', async () => {
     const proxy = await proxyOf(upstream.url)
     const { accounts, token, list } = chain
     const fork = await forkOf(proxy.url, { forkRetries: 0 })
@@ -164,7 +164,7 @@ describe('a fork', () => {
     expect(await waiting).toBeInstanceOf(Error)
   })
 
-  it('keeps its blocks over a kill -9 during a fetch, and continues from the same block', async () => {
+  it('keeps its blocks after kill -9 during a fetch, and continues from the same block', async () => {
     const proxy = await proxyOf(upstream.url)
     const { accounts, token, list } = chain
     const dataDir = temporaryFolder()

@@ -42,14 +42,14 @@ describeWith(CAST, 'Foundry’s cast', () => {
     expect(failure.stderr).toContain('not today')
   })
 
-  it('runs a transaction again by itself, with gas to spare for its own prices', async () => {
+  it('replays a transaction locally, with enough gas for its own prices', async () => {
     const { transactionHash } = await send('--private-key', COW_KEY, chain.address, ...NOTE)
     const trace = await cast('run', transactionHash)
     expect(trace).toContain('emit topic 0')
     expect(trace).toContain('Transaction successfully executed.')
   })
 
-  it('receives events on a socket, those of a replaced branch again as removed', async () => {
+  it('receives events on a socket, and those of a replaced branch again as removed', async () => {
     const args = ['logs', '--subscribe', '--address', chain.address, '--rpc-url', chain.wsUrl]
     const listener = startCast(args)
     const ended = once(listener, 'close')

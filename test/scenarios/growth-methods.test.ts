@@ -200,7 +200,7 @@ async function grownWith(
 const EMPTY = `anvil_getIntervalMining debug_accountTransactionQuota eth_pendingTransactions eth_syncing
 net_listening net_peerList ots_getTransactionError sco_keyUsage sco_peerList`.split(/\s+/)
 
-it('reads that are counted find what they name', async () => {
+it('counted reads find their results', async () => {
   const { answers, close } = await nodeWith(1, Object.values(MINED))
   try {
     const reads = COUNTED_EXAMPLES.filter(({ changesState }) => !changesState)
@@ -223,12 +223,12 @@ describe.each([
   const dimensions = Object.values(holdings)
   const isWhole = (name: string) => dimensions.some(({ whole }) => whole[name] !== undefined)
 
-  it('answers with the same work', async () => {
+  it('answers with the same amount of work', async () => {
     expect(await grownWith(dimensions, (name) => !isWhole(name))).toEqual([])
   })
 
   const apart = dimensions.length > 1 ? Object.entries(holdings) : []
-  it.each(apart)('goes through %s where it must, and nothing else', async (_what, { whole }) => {
+  it.each(apart)('iterates over %s where it must, and over nothing else', async (_what, { whole }) => {
     const others = dimensions.filter((dimension) => dimension.whole !== whole)
     expect(await grownWith(others, (name) => whole[name] !== undefined)).toEqual([])
   })

@@ -293,14 +293,14 @@ describe.each(Object.entries(GROWTHS))('with more %s', (what, growth) => {
     console.table(Object.fromEntries(grown))
   })
 
-  it('a call is as much work as before', async () => {
+  it('a call takes as much work as before', async () => {
     const [few, many] = [await workAt(FEW, growth), await workAt(MANY, growth)]
     const grown = few.map(([call, work], at) => ({ call, from: work, to: many[at]?.[1] ?? 0 }))
     expect(grown.filter(({ from, to }) => hasGrown([from, to]))).toEqual([])
   })
 })
 
-it('init code is recognised among many contracts without a look at each', async () => {
+it('init code is recognised among many contracts without a comparison with each', async () => {
   const registry = createAbiRegistry()
   const codeAt = (index: number) => {
     const code = new Uint8Array(64 + 32 * (index % 50)).fill(index & 0xff)
@@ -347,12 +347,12 @@ describe('with a pool of chains', () => {
     console.table(table)
   })
 
-  it('a chain is opened, asked and closed with the same work beside many', async () => {
+  it('a chain is opened, queried and closed with the same work when there are many', async () => {
     const [few, many] = [await workWithChains(4), await workWithChains(40)]
     for (const [step, work] of Object.entries(few)) expect(many[step], step).toBeLessThan(SLACK * work + 20)
   })
 
-  it('a chain begins with the same work however many ABIs are registered, and keeps its own', async () => {
+  it('a chain starts with the same work for any number of registered ABIs, and keeps its own', async () => {
     const most = 1500
     const base = await createNode()
     const pool = createLivePool(10, base)

@@ -87,12 +87,12 @@ describe('the hosted gateway', () => {
     }
   })
 
-  it('turns viem away without a good key', async () => {
+  it('refuses viem without a valid key', async () => {
     const client = createPublicClient({ transport: http(`${running.url}/${team}x`, { retryCount: 0 }) })
     await expect(client.getChainId()).rejects.toThrow(/API key missing or not valid/)
   })
 
-  it('closes a socket when its key is revoked by the command, and has logged no key', async () => {
+  it('closes a socket when the command revokes its key, and logs no key', async () => {
     const key = await keys.add('leaver')
     const call = () =>
       fetch(`${running.url}/${key}`, {
@@ -114,7 +114,7 @@ describe('the hosted gateway', () => {
   })
 })
 
-it('a start with a key file that is not there ends with a sentence', async () => {
+it('a start with a missing key file ends with a message', async () => {
   const { code, stderr } = await runCommand([
     'start',
     '--memory',

@@ -47,7 +47,7 @@ function writeAndKill(dataDir: string, fsync: boolean, from: number, batches: nu
 
 describe('a process killed with -9 while its log rotates', () => {
   it.each([false, true])(
-    'has each batch whole or not at all, and all that it acknowledged (fsync %s)',
+    'has each batch completely or not at all, and every acknowledged batch (fsync %s)',
     async (fsync) => {
       const dataDir = join(temporaryFolder(), 'data')
       let from = 0

@@ -27,7 +27,7 @@ const FAILURES = [
 ] as const
 
 it.each(FAILURES)(
-  '%s: code, message and data are the reference node’s, hash and reason stand beside',
+  '%s: code, message and data equal the reference node’s, with hash and reason as additional members',
   async (reason, data, words, payload) => {
     const from = await serveNode()
     const { error } = await t.reply('eth_sendTransaction', [{ from, data, gas: '0x30d40' }])
@@ -50,7 +50,7 @@ it.each(FAILURES)(
   },
 )
 
-it('ethers has both in the error of the reply, viem reads the error as before', async () => {
+it('ethers exposes hash and reason in the error of the reply, and viem reads the error as before', async () => {
   const from = await serveNode()
   const provider = new JsonRpcProvider(t.url, undefined, { cacheTimeout: -1 })
   try {
@@ -75,7 +75,7 @@ it('ethers has both in the error of the reply, viem reads the error as before', 
   }
 })
 
-it('with Anvil’s dialect and errors for failures, hash and reason are there as well', async () => {
+it('hash and reason are also in errors for failures in Anvil’s dialect', async () => {
   const from = await serveNode({ preset: 'anvil', minedReverts: 'error' })
   const { error } = await t.reply('eth_sendTransaction', [{ from, data: '0x5b600056', gas: '0x30d40' }])
   const { transactionHash, ...rest } = error

@@ -54,7 +54,7 @@ async function mineWithExample(options: NodeOptions, blocks: number) {
 
 it('mines in all three forms, around trees of one to six transactions', () => mineWithExample({}, 6))
 
-it('makes a real search where the difficulty asks for one', async () => {
+it('searches for a nonce when the difficulty requires it', async () => {
   await mineWithExample({ difficulty: 20_000n }, 3)
   expect((await t.call('eth_getBlockByNumber', 'latest')).difficulty).toBe('0x4e20')
 })

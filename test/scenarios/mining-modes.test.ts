@@ -42,7 +42,7 @@ describe('mixed mining', () => {
     expect(counts.filter((count) => count > 0)).toEqual([1])
   })
 
-  it('keeps its timer when it no longer mines each transaction, and mines them again', async () => {
+  it('keeps its timer when automining is turned off, and can turn it on again', async () => {
     node = await createNode({ mining: HOUR, mixedMining: true })
     await call('evm_setAutomine', false)
     await transfer(A)
@@ -58,7 +58,7 @@ describe('mixed mining', () => {
     expect(await call('hardhat_getAutomine')).toBe(false)
   })
 
-  it('needs an interval', async () => {
+  it('requires an interval', async () => {
     await expect(createNode({ mixedMining: true })).rejects.toThrow(
       'Option "mixedMining" needs seconds between blocks in the option "mining".',
     )

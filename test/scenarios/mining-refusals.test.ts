@@ -29,7 +29,7 @@ describe('a refused submission', () => {
     ),
   })
 
-  it('202, 204: changes nothing, whatever is wrong with it', async () => {
+  it('202, 204: changes nothing, whatever its fault', async () => {
     t = await servedNode({ mining: 'manual', difficulty: 1_000n, now })
     await transfer()
     const before = await everything(t)
@@ -114,7 +114,7 @@ describe('a refused submission', () => {
     expect(await everything(t)).toEqual(before)
   })
 
-  it('is what becomes of work older than the last twenty, and of work whose parent is gone', async () => {
+  it('is the result for work older than the last twenty, and for work whose parent was removed', async () => {
     t = await servedNode({ mining: 'manual', accountSlots: 32, now })
     const oldest = await solved()
     const { blockHashForMergedMining: hash } = await t.call('mnr_getWork')
@@ -139,7 +139,7 @@ describe('a refused submission', () => {
     expect(await everything(t)).toEqual(before)
   })
 
-  it('comes too soon behind another where the rate is limited', async () => {
+  it('is too soon after another one when the rate is limited', async () => {
     t = await servedNode({ mining: 'manual', workRateLimitMs: 3_600_000 })
     const block = await solved()
     await t.call('mnr_submitBitcoinBlock', block.block)

@@ -24,7 +24,7 @@ const transfer = () => t.call('eth_sendTransaction', { from: A, to: B, value: '0
 const solved = (parts: Partial<ParentBlockParts> = {}) => solveWork(t, parts)
 
 describe('work', () => {
-  it('201: has five keys, and is news once', async () => {
+  it('201: has five keys, and is announced as new once', async () => {
     t = await servedNode({ mining: 'manual', now })
     const work = await t.call('mnr_getWork')
     expect(work).toEqual({
@@ -41,7 +41,7 @@ describe('work', () => {
     expect(next.blockHashForMergedMining).not.toBe(work.blockHashForMergedMining)
   })
 
-  it('221: is the same under its Ethereum name, which makes it no older news', async () => {
+  it('221: is the same under its Ethereum name, which does not mark it as announced', async () => {
     t = await servedNode({ mining: 'manual', now })
     const [hash, seed, target] = await t.call('eth_getWork')
     expect(await t.call('mnr_getWork')).toMatchObject({
@@ -52,7 +52,7 @@ describe('work', () => {
     expect(seed).toBe(Z32)
   })
 
-  it('moves with the pool and the clock, and is news again when fees have grown by more than a tenth', async () => {
+  it('follows the pool and the clock, and is announced again when fees have grown by more than a tenth', async () => {
     t = await servedNode({ mining: 'manual', now })
     const offer = (gasPrice: number) =>
       t.call('eth_sendTransaction', {
@@ -93,7 +93,7 @@ describe('work', () => {
 })
 
 describe('a solved block', () => {
-  it('203: lands in each of the three forms, with the pool’s transactions', async () => {
+  it('203: is imported in each of the three forms, with the pool’s transactions', async () => {
     t = await servedNode({ mining: 'manual', now })
     const forms = [
       async (others: number) => ['mnr_submitBitcoinBlock', (await solved({ others })).block],
@@ -129,7 +129,7 @@ describe('a solved block', () => {
     }
   })
 
-  it('exists when it comes twice, and stands beside the chain with another proof', async () => {
+  it('is reported as known when it is sent twice, and becomes a side block with another proof', async () => {
     t = await servedNode({ mining: 'manual', now })
     const work = await t.call('mnr_getWork')
     const make = (text: string) =>
@@ -146,7 +146,7 @@ describe('a solved block', () => {
     expect(second.blockHash).not.toBe(first.blockHash)
   })
 
-  it('stands beside the chain when it comes late, and becomes an uncle', async () => {
+  it('becomes a side block when it arrives late, and then an uncle', async () => {
     t = await servedNode({ mining: 'manual', now })
     const late = await solved()
     await transfer()
@@ -168,7 +168,7 @@ describe('a solved block', () => {
     })
   })
 
-  it('spends the clock’s move that its work has used, and no other', async () => {
+  it('uses up only the clock change that its work has used', async () => {
     t = await servedNode({ mining: 'manual', now })
     const stamp = async () => Number((await t.call('eth_getBlockByNumber', 'latest')).timestamp)
     await t.call('evm_setNextBlockTimestamp', now() + 100)
@@ -209,7 +209,7 @@ describe('a solved block', () => {
 })
 
 describe('Ethereum’s mining methods', () => {
-  it('take a nonce of the block that the node would make itself', async () => {
+  it('accept a nonce for the block that the node would mine itself', async () => {
     t = await servedNode({ mining: 'manual', difficulty: 64n, now })
     const [hash] = await t.call('eth_getWork')
     const submit = (nonce: number, work = hash) =>
@@ -232,7 +232,7 @@ describe('Ethereum’s mining methods', () => {
     }
   })
 
-  it('count what miners say of their speed beside the blocks that were mined', async () => {
+  it('add the hash rates that miners report to that of mined blocks', async () => {
     let time = 2_000_000_000
     t = await servedNode({ mining: 'manual', difficulty: 36_000n, now: () => time })
     const rate = async () => Number(await t.call('eth_hashrate'))
@@ -249,8 +249,8 @@ describe('Ethereum’s mining methods', () => {
   })
 })
 
-describe('mining here', () => {
-  it('makes a real search at the difficulty asked for, and the proof stands', async () => {
+describe('local mining', () => {
+  it('searches for a nonce at the configured difficulty, and the proof is valid', async () => {
     t = await servedNode({ mining: 'auto', difficulty: 50_000n })
     const hash = await transfer()
     const { blockHash } = await t.call('eth_getTransactionReceipt', hash)
@@ -267,7 +267,7 @@ describe('mining here', () => {
     expect(header.difficulty).toBe(50_000n)
   })
 
-  it('is refused where no search would end, while work is still handed out', async () => {
+  it('is refused at a difficulty beyond any search, while work is still served', async () => {
     t = await servedNode({ chain: 'mainnet', mining: 'manual' })
     const refusal = await error('evm_mine')
     expect(refusal).toMatchObject({ code: -33000 })

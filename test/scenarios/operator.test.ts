@@ -20,7 +20,7 @@ async function start(options: NodeOptions = {}) {
 const transfer = (fields: object = {}) => ({ from: A, to: B, value: '0x1', gas: '0x5208', ...fields })
 
 describe('the pool', () => {
-  it('shows what can run and what waits, until a block takes it', async () => {
+  it('shows runnable and queued transactions until they are mined', async () => {
     const call = await start({ mining: 'manual' })
     const waiting = await call('eth_sendTransaction', transfer({ nonce: '0x3' }))
     expect(await call('txpool_status')).toEqual({ pending: 0, queued: 1 })
@@ -39,7 +39,7 @@ describe('the pool', () => {
 })
 
 describe('eth_feeHistory', () => {
-  it('weighs prices by gas, block by block, without the REMASC transaction', async () => {
+  it('weights prices by gas in each block, without the REMASC transaction', async () => {
     const call = await start({ mining: 'manual' })
     await call('evm_mine')
     // 21,000 gas at 1 wei, 42,000 at 2, 21,000 at 9.
@@ -68,8 +68,8 @@ describe('eth_feeHistory', () => {
   })
 })
 
-describe('settings that clients look at', () => {
-  it('a name of one’s own, and as many accounts as asked for', async () => {
+describe('settings that clients read', () => {
+  it('include a custom client name and the number of accounts', async () => {
     const call = await start({ clientVersion: 'anvil/v1.0.0', accounts: 20 })
     expect(await call('web3_clientVersion')).toBe('anvil/v1.0.0')
     expect((await call('rpc.discover')).info.title).toBe('Tandem JSON-RPC')

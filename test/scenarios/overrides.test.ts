@@ -32,7 +32,7 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (name) =
     name === 'http' ? http(served.url) : name === 'webSocket' ? socket() : custom(served.node)
   const client = () => createPublicClient({ transport: transport() })
 
-  it('call with state and block overrides', async () => {
+  it('accepts call with state and block overrides', async () => {
     const { data } = await client().call({
       to: CALLED,
       stateOverride: [{ address: CALLED, code, stateDiff: [slotOne] }],
@@ -48,7 +48,7 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (name) =
     expect((await client().call({ to: CALLED, blockOverrides: { number: 100n } })).data).toBeUndefined()
   })
 
-  it('readContract and estimateGas with state overrides', async () => {
+  it('accepts readContract and estimateGas with state overrides', async () => {
     // OpenZeppelin's ERC-20 has its total supply in slot 2.
     const read = await client().readContract({
       address,
@@ -67,7 +67,7 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (name) =
     await expect(client().estimateGas({ account: POOR, to: COW, value: 5n })).rejects.toThrow(/funds/)
   })
 
-  it('simulateBlocks and simulateCalls', async () => {
+  it('accepts simulateBlocks and simulateCalls', async () => {
     const [block] = await client()
       .simulateBlocks({
         blocks: [

@@ -78,7 +78,7 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s hides REMASC', (pres
     }
   })
 
-  it('and without it REMASC is shown', async () => {
+  it('shows REMASC transactions without the option', async () => {
     await serveNode({ preset, hideRemasc: false })
     await t.call('hardhat_mine', '0x13')
     expect(await t.call('eth_getLogs', { fromBlock: '0x13' })).not.toEqual([])
@@ -193,7 +193,7 @@ describe('struct logs without the name of a tracer', () => {
   const call = { from: FIRST, data: CREATION }
   const OPS = 'PUSH1 PUSH1 MSTORE PUSH1 PUSH1 SSTORE PUSH1 SLOAD POP PUSH1 PUSH1 RETURN'.split(' ')
 
-  it('are Hardhat’s: bare words, all slots at each step, nothing left out', async () => {
+  it('have Hardhat’s form: words without 0x, all slots at each step, no member omitted', async () => {
     await serveNode({ preset: 'hardhat' })
     const { structLogs, gas, ...rest } = await t.call('debug_traceCall', call)
     expect(rest).toEqual({ failed: false, returnValue: `0x${word(42)}` })
@@ -232,7 +232,7 @@ describe('struct logs without the name of a tracer', () => {
     expect(failing.structLogs).toMatchObject([{ op: 'INVALID', pc: 0 }])
   })
 
-  it('are Anvil’s: words with 0x, memory on request, slots where one is used', async () => {
+  it('have Anvil’s form: words with 0x, memory on request, slots where one is accessed', async () => {
     await serveNode({ preset: 'anvil' })
     const { structLogs, gas, ...rest } = await t.call('debug_traceCall', call)
     expect(rest).toEqual({ failed: false, returnValue: `0x${word(42)}` })

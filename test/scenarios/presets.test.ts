@@ -47,7 +47,7 @@ async function deployProbe(): Promise<`0x${string}`> {
 }
 
 describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
-  it('starts as that node does: accounts, balances, clock, gas limit and prices', async () => {
+  it('starts with the accounts, balances, clock, gas limit and prices of that node', async () => {
     await serveNode(preset)
     const accounts: string[] = await t.call('eth_accounts')
     expect(accounts).toHaveLength(preset === 'hardhat' ? 20 : 10)
@@ -72,7 +72,7 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     expect((await t.call('hardhat_metadata')).clientVersion).toBe(await t.call('web3_clientVersion'))
   })
 
-  it('counts time from the head where blocks of one second have run ahead of the clock', async () => {
+  it('counts time from the head when blocks of one second are ahead of the clock', async () => {
     await serveNode(preset)
     await t.call('hardhat_mine', '0xa')
     await t.call('evm_increaseTime', 3600)
@@ -80,7 +80,7 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     expect(Number((await t.call('eth_getBlockByNumber', 'latest', false)).timestamp)).toBe(NOW + 10 + 3600)
   })
 
-  it('shows one transaction a block, names the hidden one, and keeps the roots', async () => {
+  it('shows one transaction for each block, reports the hidden one, and keeps the roots', async () => {
     await serveNode(preset)
     const hash = await t.call('eth_sendTransaction', { from: FIRST, to: BOB, value: '0x1' })
     const block = await t.call('eth_getBlockByNumber', 'latest', false)
@@ -99,7 +99,7 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     expect(full?.executed.hash).toBe(block.hash)
   })
 
-  it('uses a snapshot up that is reverted to, and those after it, and gives no id twice', async () => {
+  it('deletes a snapshot when it is reverted to, and later ones, and never reuses an id', async () => {
     await serveNode(preset)
     for (const id of ['0x1', '0x2', '0x3']) expect(await t.call('evm_snapshot')).toBe(id)
     await t.call('evm_mine')
@@ -146,7 +146,7 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     expect(reason.reason).toBe('not today')
   })
 
-  it('maps what a sender cannot pay, and a used nonce, to the errors of ethers', async () => {
+  it('maps insufficient funds and a used nonce to the errors of ethers', async () => {
     await serveNode(preset)
     const provider = new JsonRpcProvider(t.url, undefined, { cacheTimeout: -1 })
     try {
@@ -167,7 +167,7 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     }
   })
 
-  it('sends what names a maximum fee at that price, and refuses typed envelopes by the client’s own setting', async () => {
+  it('sends requests with a maximum fee at that price, and typed envelopes are refused by the client’s own setting', async () => {
     await serveNode(preset)
     const transaction = { from: FIRST, to: BOB, value: '0x1', maxFeePerGas: '0x77359400' }
     const hash = await t.call('eth_sendTransaction', {
@@ -194,7 +194,7 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     expect(await message('node')).toMatch(/--legacy.*type: 'legacy'.*\{ type: 0 \}/)
   })
 
-  it('starts again on its own directory, with the genesis of the first start', async () => {
+  it('restarts on its own directory, with the genesis of the first start', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'tandem-preset-'))
     try {
       let time = NOW
@@ -213,7 +213,7 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
 })
 
 describe('a mined failure', () => {
-  it('is Hardhat’s error with the hash under that preset, and the hash alone under Anvil’s', async () => {
+  it('is Hardhat’s error with the hash under that preset, and only the hash under Anvil’s', async () => {
     await serveNode('hardhat')
     const to = await deployProbe()
     const fail = {
@@ -241,8 +241,8 @@ describe('a mined failure', () => {
   })
 })
 
-describe('a chain id of its own', () => {
-  it('is what clients sign for and code reads, beyond a byte of V', async () => {
+describe('a custom chain id', () => {
+  it('is signed by clients and read by code, also when V has more than a byte', async () => {
     await serveNode('anvil', { chainId: 31_337 })
     expect(await t.call('eth_chainId')).toBe('0x7a69')
     expect(await t.call('net_version')).toBe('31337')

@@ -50,7 +50,7 @@ describe('node.on', () => {
     return Number(result.topics[1]) * (result.removed ? -1 : 1)
   }
 
-  it('hands out what was subscribed to, each once, also when the chain was reorganised', async () => {
+  it('passes each event to its listeners once, also when the chain was reorganised', async () => {
     const { node, address } = chain
     const messages = eventRecorder<ProviderMessage>()
     node.on('message', messages.record)

@@ -58,7 +58,7 @@ describe('raw data', () => {
     expect(BigInt(list[8] as string)).toBe(BigInt(number))
   })
 
-  it('169: headers that are not there', async () => {
+  it('169: headers that do not exist', async () => {
     expect(await t.call('ext_getRawBlockHeaderByHash', U32)).toBeNull()
     expect(await t.call('ext_getRawBlockHeaderByNumber', '0xffffff')).toBeNull()
     expect(await error('ext_getRawBlockHeaderByNumber', 'foo')).toEqual({
@@ -74,7 +74,7 @@ describe('raw data', () => {
     expect(await t.call('ext_getRawTransactionReceiptByHash', U32)).toBeNull()
   })
 
-  it('171, 172: the nodes that prove it', async () => {
+  it('171, 172: the nodes that prove a receipt', async () => {
     const { hash, receipt } = await transfer()
     const nodes: string[] = await t.call('ext_getTransactionReceiptNodesByHash', receipt.blockHash, hash)
     const { receiptsRoot } = await t.call('eth_getBlockByHash', receipt.blockHash)
@@ -94,7 +94,7 @@ describe('raw data', () => {
     expect(await t.call('rpc_modules')).toMatchObject({ ext: '1.0', rsk: '1.0' })
   })
 
-  it('shows storage as it is kept, and the blocks of a height', async () => {
+  it('shows storage as it is stored, and the blocks of a height', async () => {
     const { receipt } = await mined({ data: STORE, gas: '0x30d40' })
     const at = (slot: string, block: string) =>
       t.call('ext_getStorageBytesAt', receipt.contractAddress, slot, block)

@@ -150,7 +150,7 @@ interface NotedEvents {
   resubscribe(): Promise<void>
 }
 
-it('clients receive events after the node was killed and restarted, and none twice', async () => {
+it('clients receive each event once after the node was killed and restarted', async () => {
   const dir = temporaryFolder()
   let node: RunningCommand = await startCommand(['--data-dir', dir])
   closers.push(() => node.end('SIGKILL'))

@@ -57,7 +57,7 @@ async function branchOf(count: number, ofNode = served): Promise<string[]> {
 }
 
 describe('evm_reorg', () => {
-  it('replaces the last blocks by empty ones, one more, in one update', async () => {
+  it('replaces the last blocks by one more empty block, in one update', async () => {
     await mine({ blocks: 5 })
     const left = (await branchOf(3)).reverse()
     updates.length = 0
@@ -74,7 +74,7 @@ describe('evm_reorg', () => {
     await replayFromGenesis(served.node)
   })
 
-  it('gives transactions back to the pool, and takes receipts and lookups along', async () => {
+  it('returns transactions to the pool, and removes their receipts and lookups', async () => {
     await mine()
     const first = await send(0)
     await mine()
@@ -96,7 +96,7 @@ describe('evm_reorg', () => {
     await replayFromGenesis(served.node)
   })
 
-  it('puts as many empty blocks as it takes in place of one that uncles make heavy', async () => {
+  it('replaces a block with uncles by as many empty blocks as its weight requires', async () => {
     await mine({ blocks: 3 })
     await call('evm_reorg', { depth: 3 })
     await mine()
@@ -109,7 +109,7 @@ describe('evm_reorg', () => {
     expect(Number((await head()).number)).toBe(Number(number) + uncles.length + 1)
   })
 
-  it('mines given transactions at given times for given people, and drops what they make impossible', async () => {
+  it('mines given transactions with given timestamps and miners, and drops transactions that they invalidate', async () => {
     await mine({ timestamp: 1_000_000_000 })
     const lost = await send(0)
     const kept = await send(1)
@@ -133,7 +133,7 @@ describe('evm_reorg', () => {
     await replayFromGenesis(served.node)
   })
 
-  it('names the replaced blocks as uncles where the rules allow', async () => {
+  it('includes the replaced blocks as uncles where the rules allow it', async () => {
     await mine({ blocks: 3 })
     const [replaced] = await branchOf(2)
     // Its child cannot be one: its parent is no ancestor.
@@ -173,7 +173,7 @@ describe('evm_reorg', () => {
     expect(await call('eth_getTransactionReceipt', taken)).toMatchObject({ blockNumber: '0x2' })
   })
 
-  it('moves logs with the chain', async () => {
+  it('updates logs with the chain', async () => {
     const deployment = await send(0, null, `0x${LOGGER}`, 0)
     await mine()
     const { contractAddress } = await call('eth_getTransactionReceipt', deployment)
@@ -194,7 +194,7 @@ describe('evm_reorg', () => {
     expect(await call('eth_getLogs', filter)).toEqual([])
   })
 
-  it('keeps the snapshots below the fork, and no others', async () => {
+  it('keeps only the snapshots below the fork', async () => {
     await mine({ blocks: 2 })
     const low = await call('evm_snapshot')
     const lowHead = await head()
@@ -213,7 +213,7 @@ describe('evm_reorg', () => {
 })
 
 describe('siblings', () => {
-  it('are mined on a parent, stay beside the chain, and become uncles of the next block', async () => {
+  it('are mined on a parent, remain side blocks, and become uncles of the next block', async () => {
     await mine({ blocks: 2 })
     const top = await head()
     const sent = await send(0)
@@ -235,7 +235,7 @@ describe('siblings', () => {
     await replayFromGenesis(served.node)
   })
 
-  it('overtake the chain when more of them are mined', async () => {
+  it('become canonical when more of them are mined', async () => {
     await mine({ blocks: 3 })
     const base = (await branchOf(3))[0]
     await mine({ parent: base, blocks: 3 })
@@ -251,14 +251,14 @@ describe('siblings', () => {
     await replayFromGenesis(served.node)
   })
 
-  it('need a parent that is known, and a time after its', async () => {
+  it('need a known parent, and a later timestamp than the parent', async () => {
     await mine({ timestamp: 2_000_000_000 })
     const { hash } = await head()
     await expect(mine({ parent: `0x${'12'.repeat(32)}` })).rejects.toThrow(/-32602 parent.*unknown/)
     await expect(mine({ parent: hash, timestamp: 1_999_999_999 })).rejects.toThrow(/-32602 timestamp/)
   })
 
-  it('are named within seven generations, ten at a time, lowest first', async () => {
+  it('are included within seven generations, ten at a time, lowest first', async () => {
     await mine()
     const base = (await head()).hash
     await mine({ blocks: 1 })
@@ -273,7 +273,7 @@ describe('siblings', () => {
     await replayFromGenesis(served.node)
   })
 
-  it('are too old after six more heights', async () => {
+  it('are too old after six further heights', async () => {
     await mine({ blocks: 3 })
     const [base] = await branchOf(2)
     const other = await servedNode({ mining: 'manual' })

@@ -49,7 +49,7 @@ async function remascLogs(number: number): Promise<readonly LogReply[]> {
 }
 
 describe('a chain without fees', () => {
-  it('logs five payments of nothing from block 15 on: labs, federators, miner', async () => {
+  it('logs five payments of 0 from block 15 on: labs, federators, miner', async () => {
     await mine(17)
     expect(await remascLogs(14)).toEqual([])
     for (const number of [15, 16, 17]) {
@@ -82,7 +82,7 @@ describe('a chain without fees', () => {
 
 describe('a chain with fees', () => {
   // A fee enters the pot ten blocks later, and each block from 15 on pays a fifth of the pot.
-  it('pays the fees out a fifth at a time, once they are mature', async () => {
+  it('pays out a fifth of the fees at a time, once they are mature', async () => {
     await mine(2)
     await transfer()
     await mine(11)
@@ -105,7 +105,7 @@ describe('a chain with fees', () => {
     expect(await replayFromGenesis(node)).toBe(17)
   })
 
-  it('takes payments back with the blocks that made them', async () => {
+  it('reverts payments with their blocks', async () => {
     await transfer()
     await mine(13)
     const id = await call('evm_snapshot')
@@ -118,7 +118,7 @@ describe('a chain with fees', () => {
 
   // The first payout of the case above: 3,326,400,000,000 for publishers, siblings and miner of block 5. A tenth for
   // who named the sibling, the rest halved; nobody was late, nothing was left over.
-  it('shares with a sibling and with the block that named it', async () => {
+  it('pays a part to a sibling and to the block that includes it', async () => {
     await transfer()
     await mine(3)
     const parent = node.engine.queries.head().hash
@@ -151,7 +151,7 @@ describe('the contract, called by others', () => {
     )
   })
 
-  it('pays nothing at anybody’s request, and keeps no value', async () => {
+  it('pays nothing on request, and keeps no value', async () => {
     await transfer()
     await mine(13)
     const hash = await call('eth_sendTransaction', { from: A, to: REMASC, value: '0x5', gas: '0x186a0' })

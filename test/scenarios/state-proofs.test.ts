@@ -59,7 +59,7 @@ function claimed({ nonce, balance, storageProof }: Proof) {
 }
 
 describe('eth_getProof', () => {
-  it('proves accounts and slots, those that hold something and those that do not', async () => {
+  it('proves accounts and slots, both empty and not empty', async () => {
     const values = Array.from({ length: 40 }, (_, i) => i * i + 1)
     const { address, block } = await deploy(values)
     const slots = [0, 1, 39, 40, 255, 256]
@@ -87,7 +87,7 @@ describe('eth_getProof', () => {
     )
   })
 
-  it('proves the state of every block since, not the head’s', async () => {
+  it('proves the state of each earlier block, not that of the head', async () => {
     const deployed = [await deploy([1]), await deploy([2, 3]), await deploy([4, 5, 6])]
     for (const { block } of deployed) {
       for (const { address, block: born } of deployed) {
@@ -99,7 +99,7 @@ describe('eth_getProof', () => {
     }
   })
 
-  it('is refused when a byte of it changes', async () => {
+  it('is invalid after any byte is changed', async () => {
     const { address, block } = await deploy([1, 2, 3])
     const proof = await proofAt(address, [1], block)
     const honest = await proven(proof, block)

@@ -114,7 +114,7 @@ describe('over WebSocket', () => {
     ])
   })
 
-  it('the id of a subscription is known before its first news, and none come after its end', async () => {
+  it('the id of a subscription is known before its first notification, and none follow its end', async () => {
     const one = await client()
     const both = [
       { jsonrpc: '2.0', id: 'a', method: 'eth_subscribe', params: ['newHeads'] },
@@ -168,7 +168,7 @@ describe('over WebSocket', () => {
     expect(await one.call('eth_subscribe', 'logs', { topics: [null, [null]] })).toMatch(/^0x[0-9a-f]{32}$/)
   })
 
-  it('over HTTP there are none', async () => {
+  it('over HTTP subscriptions are refused', async () => {
     expect((await served.reply('eth_subscribe', ['newHeads'])).error).toEqual({
       code: -32601,
       message: 'method not found',

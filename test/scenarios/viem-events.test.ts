@@ -165,7 +165,7 @@ describe.each(['http', 'webSocket', 'in process'] as const)('viem, %s', (name) =
     }
   })
 
-  it('receives each event once, and the removed ones of a reorganisation', async () => {
+  it('receives each event once, and removed events of a reorganisation', async () => {
     chain = await notingChain()
     const reader = connect(name)
     const notes = eventRecorder<number>()

@@ -100,7 +100,7 @@ describe('web3.js', () => {
     await expect(eth.sign('0x1234', account)).rejects.toThrow('Account not found')
   })
 
-  it('has a transaction signed without sending it', async () => {
+  it('signs a transaction without sending it', async () => {
     const web3 = new Web3(served.url)
     const fields = { from: COW, to: BOB, value: '0x1', gas: '0x5208', gasPrice: '0x1', nonce: '0x63' }
     const { raw } = await web3.eth.signTransaction(fields)
@@ -131,7 +131,7 @@ describe('a node', () => {
     }
   })
 
-  it('has the accounts that it acknowledged after a kill, whole and locked', async () => {
+  it('has the acknowledged accounts after a kill, complete and locked', async () => {
     const dir = temporaryFolder()
     const killed = await startCommand(['--data-dir', dir])
     expect(await rpc(killed.url, 'personal_importRawKey', [KEY, 'moo'])).toBe(STORED)
@@ -159,7 +159,7 @@ describe('a node', () => {
     }
   })
 
-  it('without a wallet reads no keys', async () => {
+  it('does not read keys when it has no wallet', async () => {
     const dataDir = temporaryFolder()
     const before = await createNode({ dataDir })
     await before.request({ method: 'personal_importRawKey', params: [KEY, 'moo'] })

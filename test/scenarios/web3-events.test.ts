@@ -117,7 +117,7 @@ describe.each(['WebSocket', 'in process'] as const)('web3.js, %s', (transport) =
     expect(pending.all).toHaveLength(2)
   })
 
-  it('receives each event once, the historical ones too, and the removed ones of a reorganisation', async () => {
+  it('receives each event once, past events too, and removed events of a reorganisation', async () => {
     chain = await notingChain()
     await chain.note(9)
     const web3 = connect(transport)

@@ -50,20 +50,20 @@ async function found(node: BatchCaller): Promise<string[]> {
 }
 
 describe('an audit', () => {
-  it('finds nothing wrong with a node that keeps what it acknowledged', async () => {
+  it('accepts a node that keeps what it acknowledged', async () => {
     expect(books.ledger.acknowledged.length).toBeGreaterThan(8)
     expect(await found(http)).toEqual([])
     expect(await lostOf(http, books.ledger.acknowledged)).toEqual([])
   })
 
-  it('finds a transaction that is lost', async () => {
+  it('finds a lost transaction', async () => {
     const { hash } = books.ledger.acknowledged.at(-1) ?? { hash: '' }
     const node = lying((_, result, [first]) => (first === hash ? null : result))
     expect(await lostOf(node, books.ledger.acknowledged)).toEqual([hash])
     expect(await found(node)).toContain(`lost: ${hash} was acknowledged and has no receipt`)
   })
 
-  it('finds one that failed, and two in one place', async () => {
+  it('finds a failed transaction, and two at one position', async () => {
     const failed = lying((method, result) =>
       method === 'eth_getTransactionReceipt' ? { ...(result as object), status: '0x0' } : result,
     )
@@ -90,7 +90,7 @@ describe('an audit', () => {
     for (const one of words) expect(one).toContain(what)
   })
 
-  it('finds events that are missing, and such as nobody caused', async () => {
+  it('finds missing and surplus events', async () => {
     const none = lying((method, result) => (method === 'eth_getLogs' ? [] : result))
     expect((await found(none)).every((words) => words.startsWith('the event of '))).toBe(true)
     expect(await found(none)).not.toEqual([])

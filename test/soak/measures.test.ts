@@ -30,7 +30,7 @@ function run(node: string, taken: (at: number) => number, yardstick: (at: number
 const row = (node: string) => measures.rows(node, SECONDS)[0]
 
 describe('latency', () => {
-  it('is what was noted while the load was on', () => {
+  it('covers the samples from the time under load', () => {
     run(
       'steady',
       () => 4,
@@ -41,7 +41,7 @@ describe('latency', () => {
     expect(measures.rate('steady', ['eth_call']).every(([, calls]) => calls === 1)).toBe(true)
   })
 
-  it('rises when calls take longer while the yardstick does not', () => {
+  it('rises when calls take longer and the reference work does not', () => {
     run(
       'steady',
       (at) => 4 + at / 50,
@@ -50,7 +50,7 @@ describe('latency', () => {
     expect(row('steady')?.trend?.verdict).toBe('rising')
   })
 
-  it('is level when the machine gets slower for everybody alike', () => {
+  it('is level when the whole machine gets slower', () => {
     run(
       'steady',
       (at) => 4 + at / 100,
@@ -59,7 +59,7 @@ describe('latency', () => {
     expect(row('steady')?.trend).toMatchObject({ verdict: 'level', change: 0, median: 2 })
   })
 
-  it('is not judged where the machine is noisy, nor of a node that is always cold', () => {
+  it('has no result on a noisy machine, nor for a node that is always cold', () => {
     const noisy = (at: number) => (Math.floor(at / 20) % 2 === 0 ? 2 : 9)
     run('steady', (at) => 4 + at / 50, noisy)
     expect(measures.noise(SECONDS)).toBe(4.5)

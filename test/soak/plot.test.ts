@@ -21,7 +21,7 @@ function path(points: readonly Point[], isLogarithmic = false): number[][] {
 }
 
 describe('a plot', () => {
-  it('draws higher values higher, later ones further right, and all within its frame', () => {
+  it('draws higher values higher, later ones further right, and all points within its frame', () => {
     const [first, second, third] = path([
       [0, 0],
       [1, 50],
@@ -35,7 +35,7 @@ describe('a plot', () => {
     expect((third[0] as number) - (first[0] as number)).toBeCloseTo((2 / 100) * (960 - 64 - 24), 0)
   })
 
-  it('gives each power of ten the same room on a logarithmic axis', () => {
+  it('gives each power of ten the same length on a logarithmic axis', () => {
     const heights = path(
       [
         [0, 1],
@@ -47,7 +47,7 @@ describe('a plot', () => {
     expect(heights[0] - heights[1]).toBeCloseTo(heights[1] - heights[2], 0)
   })
 
-  it('breaks a line where nothing was measured', () => {
+  it('interrupts a line where values are missing', () => {
     const svg = drawn({
       lines: [
         {
@@ -65,7 +65,7 @@ describe('a plot', () => {
     expect(/<path d="(M[^LM]+L[^LM]+L[^LM]+M[^LM]+)"/.test(svg)).toBe(true)
   })
 
-  it('is sound without a single value, and keeps its words from being markup', () => {
+  it('is valid without values, and escapes its texts', () => {
     const svg = drawn({ lines: [{ label: 'node', colour: '#123456', points: [] }], isLogarithmic: true })
     expect(svg).toContain('A &amp; &lt;B&gt;')
     expect(svg).not.toMatch(/NaN|Infinity|undefined/)
@@ -73,7 +73,7 @@ describe('a plot', () => {
 })
 
 describe('a table', () => {
-  it('stands in columns, names left and numbers right', () => {
+  it('has columns, with names left-aligned and numbers right-aligned', () => {
     expect(
       textTable(
         [

@@ -7,7 +7,7 @@ const line = (length: number, of: (at: number) => number): Point[] =>
 const BOUND = { share: 0.25, least: 40 }
 
 describe('a slope', () => {
-  it('is that of the line, wherever a fifth of the points may lie', () => {
+  it('is that of the line, with any outliers in a fifth of the points', () => {
     const whole = fc.integer({ min: -1000, max: 1000 })
     fc.assert(
       fc.property(whole, whole, fc.array(whole, { minLength: 4, maxLength: 4 }), (rise, start, astray) => {
@@ -20,7 +20,7 @@ describe('a slope', () => {
     )
   })
 
-  it('of nothing, and of one moment, is none', () => {
+  it('is 0 without points, and for points of one moment', () => {
     expect(slope([])).toBe(0)
     expect(
       slope([
@@ -32,7 +32,7 @@ describe('a slope', () => {
 })
 
 describe('a series', () => {
-  it('is seen by the median of each stretch of time', () => {
+  it('is evaluated by the median of each interval', () => {
     const points: Point[] = [
       [0.1, 1],
       [1.9, 100],
@@ -74,7 +74,7 @@ describe('a series', () => {
     ).toBe('level')
   })
 
-  it('rises when it goes on growing, by its share of much or by the least of little', () => {
+  it('rises when it keeps growing, by a share of a large value or by a minimum of a small one', () => {
     const much = trendOf(
       line(300, (at) => 400 + at),
       300,
@@ -97,7 +97,7 @@ describe('a series', () => {
     ).toBe('rising')
   })
 
-  it('of a short run has no figures', () => {
+  it('has no figures for a short run', () => {
     expect(
       trendOf(
         line(20, (at) => at * 1000),

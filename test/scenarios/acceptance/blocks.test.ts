@@ -158,7 +158,7 @@ describe('an automining node', () => {
     expect(await t.call('eth_getLogs', { fromBlock: '0x2', toBlock: '0x1' })).toEqual([])
   })
 
-  it('216–218, 220: methods without a counterpart return their errors, and proofs are given', async () => {
+  it('216–218, 220: methods without a counterpart return their errors, and eth_getProof returns proofs', async () => {
     for (const name of ['db_putString', 'eth_compileSolidity', 'eth_getCompilers', 'shh_version']) {
       expect((await error(name, [])).code).toBe(-32601)
     }

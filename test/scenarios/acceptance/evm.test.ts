@@ -59,7 +59,7 @@ describe('an automining node', () => {
     expect(await t.call('evm_stopMining')).toBeNull()
   })
 
-  it('200: a thousand snapshots taken, used and undone end where they began', async () => {
+  it('200: a thousand snapshots and reverts end in the initial state', async () => {
     const { stateRoot, hash } = await t.call('eth_getBlockByNumber', 'latest')
     for (let i = 0; i < 1000; i++) {
       const id = await t.node.request({ method: 'evm_snapshot' })

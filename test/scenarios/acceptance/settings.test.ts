@@ -9,7 +9,7 @@ const { error, mined } = callsTo(() => t)
 afterEach(() => t.close())
 
 describe('a node with other settings', () => {
-  it('23, 24: requests that take or answer too much', async () => {
+  it('23, 24: requests that take too long or have too large a reply', async () => {
     t = await servedNode({ rpcTimeoutMs: 100, callGasCap: 0n, maxResponseBytes: 2000 })
     expect(await error('eth_call', [{ data: LOOP, gas: '0xffffffffffff' }, 'latest'])).toEqual({
       code: -32011,
@@ -68,7 +68,7 @@ describe('a node with other settings', () => {
     expect((await error('eth_call', [{ data: INV }, 'latest'])).code).toBe(-32015)
   })
 
-  it('devnet starts from its own accounts, under its own id', async () => {
+  it('devnet starts with its own accounts and chain id', async () => {
     t = await servedNode({ chain: 'devnet', mining: 'manual' })
     expect(await t.call('eth_chainId')).toBe('0x20')
     expect(await t.call('net_version')).toBe('32')
