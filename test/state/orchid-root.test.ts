@@ -53,7 +53,7 @@ describe('the old root of a state', () => {
     expect(trie.orchidRoot(trie.commit(EMPTY_TRIE_ROOT, state.changes()))).toBe(expected)
   })
 
-  it('is the same when it grows block by block', () => {
+  it('is the same when it is updated block by block', () => {
     const trie = memoryTrie()
     let root: Hex = EMPTY_TRIE_ROOT
     let old: Hex | undefined
@@ -68,7 +68,7 @@ describe('the old root of a state', () => {
     expect(old).toBe('0x3513db97e8e9afff71727bce4b2ac01ff3b874e4814cbb31828829b730fd7eca')
   })
 
-  it("is mainnet's at its genesis, and the empty trie's of no state", () => {
+  it('is that of mainnet at its genesis, and that of the empty trie for an empty state', () => {
     const file = JSON.parse(readFileSync(new URL('../../genesis/mainnet.json', import.meta.url), 'utf8'))
     const trie = memoryTrie()
     const state = new Overlay(trie.reader(EMPTY_TRIE_ROOT))

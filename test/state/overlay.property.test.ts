@@ -17,7 +17,7 @@ const step = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom('checkpoint' as const, 'commit' as const, 'revert' as const) },
 )
 
-it('is what the same changes of whole copies give', () => {
+it('equals the result of the same changes on full copies', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const overlay = new Overlay(NOTHING)

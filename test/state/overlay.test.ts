@@ -35,7 +35,7 @@ function createBelow() {
 }
 
 describe('Overlay', () => {
-  it('asks the state below once for each account and slot, and does not call that a change', () => {
+  it('reads each account and slot from the state below once, and does not record reads as changes', () => {
     const { asked, reader } = createBelow()
     const overlay = new Overlay(reader)
     for (let i = 0; i < 3; i++) {
@@ -46,7 +46,7 @@ describe('Overlay', () => {
     expect(overlay.changes()).toEqual({ accounts: new Map(), storage: new Map(), code: new Map() })
   })
 
-  it('undoes exactly what was done since each of many checkpoints', () => {
+  it('undoes exactly the changes since each of many checkpoints', () => {
     const overlay = new Overlay(createBelow().reader)
     const deep = 5_000
     for (let i = 1; i <= deep; i++) {
@@ -66,7 +66,7 @@ describe('Overlay', () => {
     expect(overlay.changes()).toEqual({ accounts: new Map(), storage: new Map(), code: new Map() })
   })
 
-  it('keeps what was committed inside a checkpoint only if the outer one stays too', () => {
+  it('keeps changes of a committed inner checkpoint only if the outer one is committed too', () => {
     const overlay = new Overlay(createBelow().reader)
     overlay.checkpoint()
     overlay.checkpoint()
@@ -120,7 +120,7 @@ describe('Overlay', () => {
     expect(overlay.account(B)?.codeHash).toBe(EMPTY_CODE_HASH)
   })
 
-  it('leaves an overlay that it lies over untouched', () => {
+  it('does not change the overlay below it', () => {
     const lower = new Overlay(createBelow().reader)
     lower.putStorage(A, 1n, 7n)
     const upper = new Overlay(lower)

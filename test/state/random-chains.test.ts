@@ -10,7 +10,7 @@ const { RANDOM_CHAIN_TRANSACTIONS = '600', RANDOM_CHAIN_SEED = '7' } = process.e
 const transactions = Number(RANDOM_CHAIN_TRANSACTIONS)
 const seed = Number(RANDOM_CHAIN_SEED)
 
-it(`a random chain of ${transactions} transactions has the root that its state and its blocks give when they are built again`, async () => {
+it(`a random chain of ${transactions} transactions has the same root when its state and its blocks are rebuilt`, async () => {
   const dataDir = temporaryFolder()
   const grown = await growRandomChain({ dataDir, transactions, seed })
   expect(grown.mined).toBeGreaterThan(transactions / 20)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { RecentMap } from '../../src/state/recent-map.ts'
 
 describe('RecentMap', () => {
-  it('keeps what is used and forgets the rest', () => {
+  it('keeps recently used entries and evicts the others', () => {
     const map = new RecentMap<number, string>(10)
     map.set(0, 'used')
     map.set(1, 'unused')
@@ -13,7 +13,7 @@ describe('RecentMap', () => {
     expect(map.get(1)).toBeUndefined()
   })
 
-  it('holds no more than its capacity', () => {
+  it('has at most its capacity of entries', () => {
     const map = new RecentMap<number, number>(10)
     for (let i = 0; i < 1_000; i++) map.set(i, i)
     let held = 0
@@ -22,7 +22,7 @@ describe('RecentMap', () => {
     expect(held).toBeLessThanOrEqual(10)
   })
 
-  it('sees the newest value of a key', () => {
+  it('returns the newest value of a key', () => {
     const map = new RecentMap<string, number>(2)
     for (let i = 0; i < 5; i++) map.set('same', i)
     map.set('other', 7)

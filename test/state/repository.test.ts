@@ -72,7 +72,7 @@ describe('keys', () => {
   }>('trie/keys')
   const keys = createStateKeys(100)
 
-  it('of accounts, code and markers are the reference node’s', () => {
+  it('of accounts, code and markers equal those of the reference node', () => {
     for (const { address, accountKey, codeKey, storagePrefixKey } of accounts) {
       expect(toHex(keys.account(address))).toBe(accountKey)
       expect(toHex(keys.code(address))).toBe(codeKey)
@@ -81,7 +81,7 @@ describe('keys', () => {
     expect(accounts.length).toBe(20)
   })
 
-  it('of storage cells are the reference node’s', () => {
+  it('of storage cells equal those of the reference node', () => {
     for (const { address, slot, key } of storage) {
       expect(toHex(concat(keys.account(address), keys.cell(BigInt(slot))))).toBe(key)
     }
@@ -101,7 +101,7 @@ describe('the repository, after each operation', () => {
     expect(repository.entries()).toEqual(entries)
   })
 
-  it('overlay and state trie: every operation between two accounts that a chain can make', () => {
+  it('overlay and state trie agree after every operation that a chain can make with two accounts', () => {
     let compared = 0
     let all = 0
     for (const { steps } of sequences) {

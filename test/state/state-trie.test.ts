@@ -61,7 +61,7 @@ beforeAll(() => {
 })
 
 describe('reader', () => {
-  it('finds nothing at the empty root, which is never stored', () => {
+  it('finds no account at the empty root, which is never stored', () => {
     const state = new StateTrie({ node: () => undefined, code: () => undefined }).reader(EMPTY_TRIE_ROOT)
     expect(state.account(CONTRACT)).toBeUndefined()
     expect(state.storage(CONTRACT, 0n)).toBe(0n)
@@ -75,7 +75,7 @@ describe('reader', () => {
     expect(trie.reader(later).code(codeHash)).toBe(trie.reader(root).code(codeHash))
   })
 
-  it('names the hash of a node that is lost, whichever it is, and never reads it as absent', () => {
+  it('reports the hash of any missing node, and never treats it as an absent entry', () => {
     for (const lost of initial) {
       const node = (hash: Hex) => (hash === lost ? undefined : disk.nodes.get(hash))
       const state = new StateTrie({ ...disk.source, node }).reader(root)
@@ -93,14 +93,14 @@ describe('reader', () => {
     }
   })
 
-  it('names the hash of code that is lost', () => {
+  it('reports the hash of missing code', () => {
     const state = new StateTrie({ ...disk.source, code: () => undefined }).reader(root)
     expect(() => state.code(keccakHex(CODE))).toThrow(`the state lacks code ${keccakHex(CODE)}`)
   })
 })
 
 describe('commit', () => {
-  it('makes no nodes when the values written are those already there', () => {
+  it('makes no nodes when the written values are the existing ones', () => {
     const committed = commitOver(trie, root, (overlay) => {
       overlay.putAccount(address(1), { ...EMPTY_ACCOUNT, balance: 1n })
       overlay.putStorage(CONTRACT, 3n, 10n)
@@ -110,7 +110,7 @@ describe('commit', () => {
     expect(committed).toEqual({ root, nodes: new Map(), code: new Map() })
   })
 
-  it('goes back to the empty root when every account is deleted', () => {
+  it('returns to the empty root when every account is deleted', () => {
     const committed = commitOver(trie, root, (overlay) => {
       for (let i = 0; i < ACCOUNTS; i++) overlay.deleteAccount(address(i))
     })
@@ -134,7 +134,7 @@ describe('commit', () => {
     expect(trie.reader(changed).storage(CONTRACT, 2n)).toBe(0n)
   })
 
-  it('keeps code, storage and marker of an account whose nonce changes', () => {
+  it('keeps code, storage and marker of an account when its nonce changes', () => {
     const committed = commitOver(trie, root, (overlay) => {
       const account = overlay.account(CONTRACT) ?? EMPTY_ACCOUNT
       overlay.putAccount(CONTRACT, { ...account, nonce: 5n })
@@ -152,7 +152,7 @@ describe('commit', () => {
     expect(commitOver(trie, root, (overlay) => overlay.putStorage(orphan, 1n, 0n)).root).toBe(root)
   })
 
-  it('reports no code that no changed account refers to any more', () => {
+  it('does not report code that no changed account refers to any more', () => {
     const temporary = Uint8Array.of(1, 2, 3)
     const committed = commitOver(trie, root, (overlay) => {
       overlay.putCode(address(20), temporary)
@@ -164,7 +164,7 @@ describe('commit', () => {
 })
 
 describe('remember', () => {
-  it('makes a committed state readable until settled, after which the source has to have it', () => {
+  it('makes a committed state readable until it is settled, after which the source must have it', () => {
     const empty = createDisk()
     const fresh = () => new StateTrie(empty.source, { cacheNodes: 2 })
     const memory = fresh()
@@ -188,7 +188,7 @@ describe('remember', () => {
 })
 
 describe('prove', () => {
-  it('gives proofs of what is there that lead from the root to it', () => {
+  it('returns proofs of existing entries that lead from the root to them', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: ACCOUNTS - 1 }),
@@ -212,7 +212,7 @@ describe('prove', () => {
     )
   })
 
-  it('shows the absence of accounts and cells by the path to where it ends', () => {
+  it('proves the absence of accounts and cells by the path to the point where it ends', () => {
     for (const [of, slot] of [
       [address(ACCOUNTS + 1), 1n],
       [CONTRACT, SLOTS],
@@ -227,7 +227,7 @@ describe('prove', () => {
     }
   })
 
-  it('proves nothing with no nodes in the empty trie', () => {
+  it('returns an empty proof for the empty trie', () => {
     expect(trie.prove(EMPTY_TRIE_ROOT, CONTRACT, [1n])).toEqual({
       account: undefined,
       storageHash: EMPTY_TRIE_ROOT,
@@ -236,7 +236,7 @@ describe('prove', () => {
     })
   })
 
-  it('gives just the nodes as they are stored, and those embedded in them', () => {
+  it('returns only stored nodes and the nodes embedded in them', () => {
     const { accountProof, storageProof } = trie.prove(root, CONTRACT, [1n])
     for (const proof of [accountProof, storageProof[0]?.proof ?? []]) {
       expect(proof.length).toBeGreaterThan(3)

@@ -17,7 +17,7 @@ const length = fc.oneof(
 const filled = (bytes: number, seed: number): Uint8Array => new Uint8Array(bytes).fill(seed)
 
 describe('an arena', () => {
-  it('gives back every value, whatever was added before and after', () => {
+  it('returns every value, whatever was added before and after', () => {
     fc.assert(
       fc.property(fc.array(length, { maxLength: 30 }), (lengths) => {
         const arena = new Arena()
@@ -34,7 +34,7 @@ describe('an arena', () => {
 })
 
 describe('values that are replaced in a store in memory', () => {
-  it('leave the last ones, and what was read before stays as it was', async () => {
+  it('do not change values that were read before', async () => {
     const store = createMemoryStore()
     const table = new Table(store, 8, nameKey, bytesValue)
     await store.batch([table.put('kept', filled(100, 7)), table.put('removed', filled(100, 8))])

@@ -14,14 +14,14 @@ describe('replaceFile', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('leaves no draft when it fails', async () => {
+  it('leaves no temporary file when it fails', async () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'taken'))
     await expect(replaceFile(join(folder, 'taken'), 'text', OWNER_ONLY)).rejects.toThrow()
     expect(readdirSync(folder)).toEqual(['taken'])
   })
 
-  it('writes whole texts when calls overlap', async () => {
+  it('writes complete texts when calls overlap', async () => {
     const path = join(temporaryFolder(), 'a')
     const texts = Array.from({ length: 20 }, (_, i) => `${i}`.repeat(10_000))
     await Promise.all(texts.map((text) => replaceFile(path, text, OWNER_ONLY)))
@@ -29,7 +29,7 @@ describe('replaceFile', () => {
     expect(readdirSync(join(path, '..'))).toEqual(['a'])
   })
 
-  it('leaves the old text, and no draft, when the new one ends early', async () => {
+  it('keeps the old text, and leaves no temporary file, when the new one ends early', async () => {
     const path = join(temporaryFolder(), 'a')
     async function* ending(fails: boolean) {
       yield new TextEncoder().encode('first ')

@@ -40,7 +40,7 @@ function chainOf(count: number, logs: readonly Log[]): ExecutedBlock[] {
 }
 
 describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
-  it('keeps fewer blocks decoded the more their logs hold', () =>
+  it('keeps fewer decoded blocks when their logs are larger', () =>
     withStore(async (store) => {
       const kept = async (chain: readonly ExecutedBlock[]) => {
         const blocks = await BlockStore.open(store, CONFIG)
@@ -61,7 +61,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       ).toBe(11)
     }))
 
-  it('knows nothing at first', () =>
+  it('is empty at first', () =>
     withStore(async (store) => {
       const blocks = await BlockStore.open(store, CONFIG)
       expect(blocks.head()).toBeUndefined()
@@ -73,7 +73,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(blocks.pool.entries).toEqual([])
     }))
 
-  it('gives a block another state after it, in memory and on disk', () =>
+  it('replaces the state root of a block, in memory and on disk', () =>
     withStore(async (store) => {
       const writer = await BlockStore.open(store, CONFIG)
       for (const block of [genesis, one]) await extendBy(store, writer, block)
@@ -85,7 +85,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect((await BlockStore.open(store, CONFIG)).get(one.hash)).toEqual(amended)
     }))
 
-  it('gives blocks back whole, from memory and from their bytes', () =>
+  it('returns complete blocks, from memory and from their bytes', () =>
     withStore(async (store) => {
       const writer = await BlockStore.open(store, CONFIG)
       for (const block of [genesis, one, two]) await extendBy(store, writer, block)
@@ -101,7 +101,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(reader.head()).toBe(two.hash)
     }))
 
-  it('shows queries for logs the transactions and logs of a block, and no block that was forgotten', () =>
+  it('gives log queries the transactions and logs of a block, and none of a deleted block', () =>
     withStore(async (store) => {
       const [transactions, log] = [[transfer(0), transfer(1)], logOf(1)]
       const receipts = [receiptOf([log, logOf(2)]), receiptOf([logOf(3)])]
@@ -125,7 +125,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(reader.logBlock(two.hash, 2)).toBeUndefined()
     }))
 
-  it('reads one transaction of a block, and none of the others', () =>
+  it('reads one transaction of a block without reading the others', () =>
     withStore(async (store) => {
       const transactions = [transfer(0), transfer(1), transfer(2)] as const
       const unreadable = { ...transactions[1], raw: Uint8Array.of(0xff) }
@@ -142,7 +142,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(reader.transaction(two.hash, 0)).toBeUndefined()
     }))
 
-  it('knows no transaction beyond the end of a block', () =>
+  it('returns undefined beyond the last transaction of a block', () =>
     withStore(async (store) => {
       await extendBy(store, await BlockStore.open(store, CONFIG), one)
       const reader = await BlockStore.open(store, CONFIG)
@@ -153,7 +153,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(reader.transaction(one.hash, transactions.length)).toBeUndefined()
     }))
 
-  it('shows nothing of a batch before it is written', () =>
+  it('hides changes of a batch until it is written', () =>
     withStore(async (store) => {
       const blocks = await BlockStore.open(store, CONFIG)
       const writes = [...blocks.put(genesis), ...blocks.extend(genesis)]
@@ -181,7 +181,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(blocks.get(one.hash)).toBe(one)
     }))
 
-  it('forgets all blocks of a height without a trace, and no other', () =>
+  it('deletes all blocks of a height completely, and no others', () =>
     withStore(async (store) => {
       const blocks = await BlockStore.open(store, CONFIG)
       await extendBy(store, blocks, genesis)
@@ -219,7 +219,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       expect(once.pool.entries.map(({ nonce }) => nonce)).toEqual([3n, 2n, 0n, 4n])
     }))
 
-  it('refuses a chain that began elsewhere', () =>
+  it('refuses a chain with another genesis', () =>
     withStore(async (store) => {
       const blocks = await BlockStore.open(store, CONFIG)
       blocks.requireGenesis(one.hash)
@@ -231,7 +231,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
     }))
 })
 
-it('forgets long-ago blocks in memory, not on disk', () =>
+it('prunes old blocks in memory, not on disk', () =>
   inDirectory(async (dataDir) => {
     const store = await openStore({ dataDir, chain: CONFIG.name, chainId: CONFIG.chainId })
     const blocks = await BlockStore.open(store, CONFIG)

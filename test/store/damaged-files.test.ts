@@ -226,7 +226,7 @@ describe('a database that was closed', () => {
     expect(await start(dataDir)).toBe(9)
   })
 
-  it('is refused where LevelDB is gone, or begins anew', async () => {
+  it('is refused when LevelDB is missing or has been created again', async () => {
     const dataDir = damagedCopy(closed, /^db\/CURRENT$/, 'is deleted')
     rmSync(join(dataDir, 'db'), { recursive: true })
     const problem = `LevelDB has none of what was written until block 9 (${hashes[9]}) was the head`
@@ -244,7 +244,7 @@ describe('a database that was closed', () => {
     await expectRefusal(dataDir, problems[0] as string)
   })
 
-  it('gets a checkpoint where an earlier version left none', async () => {
+  it('gets a checkpoint when an earlier version wrote none', async () => {
     const dataDir = damagedCopy(closed, /^checkpoint/, 'is deleted')
     expect(await start(dataDir)).toBe(9)
     const [text = ''] = readFileSync(join(dataDir, 'checkpoint.json'), 'utf8').split('\n')
@@ -282,7 +282,7 @@ describe('a database that was closed', () => {
     expect(await start(dataDir)).toBe(9)
   })
 
-  it('is whole after a repair where LevelDB no longer states how much of the log it has', async () => {
+  it('is complete after a repair when LevelDB has lost its position in the log', async () => {
     const dataDir = await withDamagedNote(closed)
     await expectRepair(dataDir, [`${NOTE} The whole log is written to LevelDB once more.`], 9)
   })
@@ -307,7 +307,7 @@ describe('a database that was closed', () => {
     }
   })
 
-  it('has only the tables checked that LevelDB lists, also where a merge writes or removes others meanwhile', async () => {
+  it('has only the listed tables of LevelDB checked, also when a compaction writes or removes others meanwhile', async () => {
     const dataDir = damagedCopy(closed, /^checkpoint/, 'is deleted')
     const none = await checkClosedTables(dataDir, 0)
     const { level, checkTables } = await openLevel(dataDir, { createIfMissing: false, tables: none })
@@ -318,14 +318,14 @@ describe('a database that was closed', () => {
     await level.close()
   })
 
-  it('is not read where LevelDB has lost the end', async () => {
+  it('is not opened for reading when LevelDB has lost its end', async () => {
     const dataDir = damagedCopy(closed, /^db\/.*\.log$/, 'lacks its last byte')
     await expect(openStoreForReading(dataDir)).rejects.toThrow(refusal(dataDir, LOST(9)))
   })
 })
 
 describe('a database whose process was killed', () => {
-  it('is complete, and refused where the log of its last blocks is gone, or LevelDB has lost what came before', async () => {
+  it('is complete, and refused when the log of its last blocks is missing or LevelDB has lost earlier entries', async () => {
     const whole = damagedCopy(killed, /^checkpoint/, 'is deleted')
     expect(await start(whole)).toBe(9)
     const noLog = damagedCopy(killed, /^journal/, 'is deleted')
@@ -334,7 +334,7 @@ describe('a database whose process was killed', () => {
     await expectRefusal(shorter, () => LOST(6))
   })
 
-  it('has the blocks of its log after a repair where LevelDB no longer states how much of it it has', async () => {
+  it('has the blocks of its log after a repair when LevelDB has lost its position in the log', async () => {
     const dataDir = await withDamagedNote(killed)
     await expectRefusal(dataDir, NOTE.replace('The', 'the').slice(0, -1))
     expect(await faultsOf(dataDir)).toContainEqual({
@@ -345,7 +345,7 @@ describe('a database whose process was killed', () => {
     await expectRepair(dataDir, [`${NOTE} The whole log is written to LevelDB once more.`], 9)
   })
 
-  it('goes back to the last whole block where its log is damaged and the list of files is gone', async () => {
+  it('returns to the last complete block when its log is damaged and the list of files is missing', async () => {
     const dataDir = damagedCopy(killed, /^db\/MANIFEST/, 'is deleted')
     const [name = ''] = readdirSync(join(dataDir, 'journal'))
     flip(join(dataDir, 'journal', name), (length) => length - 100)
@@ -363,7 +363,7 @@ describe('a database whose process was killed', () => {
     expect(await start(dataDir)).toBe(8)
   })
 
-  it('is refused where a block below those of the log is gone', async () => {
+  it('is refused when a block below those of the log is missing', async () => {
     const dataDir = damagedCopy(killed, /^db\/CURRENT$/, 'lacks its last byte')
     cpSync(join(killed, 'db', 'CURRENT'), join(dataDir, 'db', 'CURRENT'))
     // The block 6 is in the table that was written last.
@@ -380,7 +380,7 @@ describe('a database whose process was killed', () => {
   })
 })
 
-it('a database whose process was killed while LevelDB was made begins', async () => {
+it('a database whose process was killed while LevelDB was created starts empty', async () => {
   const dataDir = join(temporaryFolder(), 'data')
   expect(await start(dataDir)).toBe(0)
   rmSync(join(dataDir, 'checkpoint.json'))

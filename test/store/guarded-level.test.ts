@@ -80,7 +80,7 @@ const REFUSED = {
 }
 
 describe('a level that checks its tables', () => {
-  it('refuses the keys of a damaged block once it was found, and answers the others', async () => {
+  it('refuses keys of a damaged block after it is found, and answers others', async () => {
     const { level, timers, found } = guarded([[], [DAMAGE]].values())
     timers.step()
     expect(level.getSync(key(11))).toBeUndefined()
@@ -103,7 +103,7 @@ describe('a level that checks its tables', () => {
     expect(await keysIn(level, 16, 19)).toEqual(['storage'])
   })
 
-  it('checks a piece at a time, pauses nineteen times as long, and ends with the tables or when it is closed', async () => {
+  it('checks one piece at a time, pauses nineteen times as long, and ends after the tables or when it is closed', async () => {
     let pieces = 0
     const check = { next: () => (pieces++ < 2 ? { value: [] } : { done: true as const, value: undefined }) }
     const { timers } = guarded(check)

@@ -7,7 +7,7 @@ describe('a JSON value', () => {
   const codec = jsonValue(z.object({ height: z.int(), name: z.string().optional() }))
   const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-  it('is read with its members in the order of the text, unknown ones too', () => {
+  it('is decoded with its members in the order of the text, unknown ones too', () => {
     const text = '{"name":"a","more":true,"height":1}'
     expect(JSON.stringify(codec.decode(bytesOf(text), 1))).toBe(text)
   })

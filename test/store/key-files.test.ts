@@ -7,13 +7,13 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
 describe('key files', () => {
-  it('are none before the first is written, and their folder is not made', async () => {
+  it('do not exist before the first write, nor does their folder', async () => {
     const folder = join(temporaryFolder(), 'keystore')
     expect(await keyFilesIn(folder).read()).toEqual([])
     expect(existsSync(folder)).toBe(false)
   })
 
-  it('come back by name, for their owner alone', async () => {
+  it('are read by name, and readable by their owner only', async () => {
     const folder = join(temporaryFolder(), 'deep', 'keystore')
     const files = keyFilesIn(folder)
     await files.write({ name: 'b', text: 'two' })
@@ -28,7 +28,7 @@ describe('key files', () => {
     ])
   })
 
-  it('pass over folders, hidden files and drafts, and the next write removes the drafts', async () => {
+  it('skip folders, hidden files and temporary files, and the next write removes the temporary files', async () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'old'))
     writeFileSync(join(folder, '.hidden'), '')
@@ -49,7 +49,7 @@ describe('key files', () => {
     expect(readFileSync(join(folder, name), 'utf8')).toBe('one')
   })
 
-  it('that cannot be read stop the start with a sentence', async () => {
+  it('that cannot be read stop the start with a message', async () => {
     const folder = join(temporaryFolder(), 'keystore')
     writeFileSync(folder, 'no folder')
     const reading = keyFilesIn(folder).read()

@@ -39,7 +39,7 @@ async function refusalOf(opening: Promise<unknown>): Promise<NodeError> {
 }
 
 describe('openStore', () => {
-  it('makes the directory, and finds everything again', () =>
+  it('creates the directory, and finds all entries after it is opened again', () =>
     inDirectory(async (parent) => {
       const dataDir = join(parent, 'a', 'b')
       for (let round = 0; round < 3; round++) {
@@ -87,7 +87,7 @@ describe('openStore', () => {
       await (await openStore({ ...REGTEST, dataDir })).close()
     }))
 
-  it('refuses another format, another chain, another chain id and an unreadable mark, touching nothing', () =>
+  it('refuses another format, another chain, another chain id and an unreadable tandem.json, and changes nothing', () =>
     inDirectory(async (dataDir) => {
       const store = await openStore({ ...REGTEST, dataDir })
       await store.batch([new Table(store, 1, nameKey, bytesValue).put('x', Uint8Array.of(1))])
@@ -123,7 +123,7 @@ describe('openStore', () => {
       await (await openStore({ ...REGTEST, dataDir })).close()
     }))
 
-  it('refuses a directory with files of somebody else, touching nothing', () =>
+  it('refuses a directory with foreign files, and changes nothing', () =>
     inDirectory(async (dataDir) => {
       writeFileSync(join(dataDir, 'CURRENT'), 'MANIFEST-000001\n')
       const before = contents(dataDir)
@@ -133,7 +133,7 @@ describe('openStore', () => {
       expect(contents(dataDir)).toEqual(before)
     }))
 
-  it('takes a directory with no more than hidden files and the leftovers of a killed start', () =>
+  it('accepts a directory with only hidden files and files of a killed start', () =>
     inDirectory(async (dataDir) => {
       writeFileSync(join(dataDir, '.gitignore'), '*')
       writeFileSync(join(dataDir, 'tandem.json.123'), '{')

@@ -51,7 +51,7 @@ const sentence = (path: string, at: number, problem: string) =>
   `The database in / is damaged: the write-ahead log ${path.slice(1)}, at byte ${at}: ${problem}; no block is whole. "tandem verify --data-dir /" names all that is wrong, and "tandem verify --data-dir / --repair" goes back to the last whole block.`
 
 describe('damage of a log', () => {
-  it('is named, or harms nothing that was acknowledged, whichever byte it is', async () => {
+  it('is reported, or affects no acknowledged batch, at any byte', async () => {
     const { files, states } = await manyBatches()
     const { length } = lastBytes(files)
     const seed = Date.now()
@@ -75,7 +75,7 @@ describe('damage of a log', () => {
     }
   })
 
-  it('that cuts off the end leaves whole batches, and is given, wherever the cut is', async () => {
+  it('that truncates the end leaves complete batches, and is returned, at any offset', async () => {
     const { files, states } = await manyBatches()
     const { length } = lastBytes(files)
     const seed = Date.now()
@@ -89,7 +89,7 @@ describe('damage of a log', () => {
     expect(untold).toBeLessThan(20)
   })
 
-  it('that cuts off what the database is ahead of puts no older value over a newer one, wherever the cut is', async () => {
+  it('that truncates batches which the database already has never replaces a newer value by an older one, at any offset', async () => {
     const files = memoryFiles()
     const level = memoryLevel()
     const store = await open(files, level)
@@ -118,7 +118,7 @@ describe('damage of a log', () => {
     await store.close()
   })
 
-  it('that cuts off a large batch, whose replay was interrupted, leaves none of it', async () => {
+  it('that truncates a large batch with an interrupted replay removes the whole batch', async () => {
     const files = memoryFiles()
     const log = begin(files)
     log.append([put(1, 1)])
@@ -138,7 +138,7 @@ describe('damage of a log', () => {
     expect([[1], [2]]).toContainEqual([...numbers])
   })
 
-  it('before the last file is named, also where a file is missing or is cut off', async () => {
+  it('before the last file is reported, also when a file is missing or truncated', async () => {
     const files = memoryFiles()
     const log = begin(files)
     for (let i = 0; i < 3; i++) {
@@ -161,7 +161,7 @@ describe('damage of a log', () => {
     expect(await messageOf(recovered(lacking))).toBe(sentence(first, end, 'records 3 to 4 are missing'))
   })
 
-  it('is repaired by going back to the batch before it; the damaged files are kept', async () => {
+  it('is repaired by returning to the batch before it; the damaged files are kept', async () => {
     const { files, states } = await manyBatches()
     const copy = damaged(files, (bytes) => flip(bytes, bytes.length >> 1))
     const at = Number(/at byte (\d+)/.exec(await messageOf(recovered(copy)))?.[1])
@@ -174,7 +174,7 @@ describe('damage of a log', () => {
     expect(await recovered(copy)).toMatchObject({ notices: [] })
   })
 
-  it('that the database has already is passed over and given', async () => {
+  it('in batches that the database already has is skipped and returned', async () => {
     const files = memoryFiles()
     const level = memoryLevel()
     const store = await open(files, level)
@@ -193,7 +193,7 @@ describe('damage of a log', () => {
     ])
   })
 
-  it('by the death of the machine, zeros in place of what was not synced, is left out and given', async () => {
+  it('of a power failure, zeros in place of unsynced bytes, is skipped and returned', async () => {
     const files = memoryFiles()
     const log = begin(files, true)
     await log.append([put(1, 1)])
@@ -213,7 +213,7 @@ describe('damage of a log', () => {
     )
   })
 
-  it('by the death of the machine is left out also where the file behind reached the medium first', async () => {
+  it('of a power failure is also skipped when the next file reached the medium first', async () => {
     const files = memoryFiles()
     const log = begin(files, true)
     await log.append([put(1, 1)])

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const REGTEST = { chain: 'regtest', chainId: 33 } as const
 
 /** A directory of format 5: fixtures/write-ahead-log/README.md. */
-describe('a log of the format before this one', () => {
+describe('a log of the previous format', () => {
   const HEAD = '0xed41d10da1ed9a2a1543b57014126b3f9e9c31cc6dbe34c942983877f07c843d'
   function copyOfFixture(): { dataDir: string; file: string } {
     const dataDir = join(temporaryFolder(), 'data')
@@ -27,7 +27,7 @@ describe('a log of the format before this one', () => {
   }
   const headOf = (store: Store) => new Table(store, PREFIX.meta, nameKey, hashValue).get(META.head)
 
-  it('is read, and carried over when its directory is opened', async () => {
+  it('is read, and converted when its directory is opened', async () => {
     const { dataDir, file } = copyOfFixture()
     mkdirSync(join(dataDir, 'db'))
     const created = await openStore({ ...REGTEST, dataDir })
@@ -40,7 +40,7 @@ describe('a log of the format before this one', () => {
     await reopened.close()
   })
 
-  it('is refused with its place when it is damaged, and loses only what was cut off at the end', async () => {
+  it('is refused with the place of the damage, and loses only its truncated end', async () => {
     const { dataDir, file } = copyOfFixture()
     const whole = readFileSync(file)
     const notices: string[] = []
@@ -59,7 +59,7 @@ describe('a log of the format before this one', () => {
   })
 })
 
-describe('a store behind its log', () => {
+describe('a store with a log', () => {
   const tableOf = (store: Store) => new Table(store, 1, heightKey, bytesValue)
 
   it('has every acknowledged batch after a crash, whether LevelDB had it or not', async () => {
@@ -88,7 +88,7 @@ describe('a store behind its log', () => {
     }
   })
 
-  it('leaves no log behind a clean end', async () => {
+  it('leaves no log after a clean shutdown', async () => {
     const dataDir = join(temporaryFolder(), 'x')
     const store = await openStore({ ...REGTEST, dataDir })
     await store.batch([tableOf(store).put(1, Uint8Array.of(1))])

@@ -77,7 +77,7 @@ const CASES = (['alone', 'above shared entries'] as const).flatMap((kind) =>
 )
 
 describe.each(CASES)('a store in memory $kind, entries under $keys', ({ kind, tableOf }) => {
-  it('answers as a sorted map does, whatever was written and asked before', async () => {
+  it('gives the answers of a sorted map, whatever was written and read before', async () => {
     const below = kind === 'alone' ? fc.constant([]) : fc.array(change, { maxLength: 60 })
     await fc.assert(
       fc.asyncProperty(below, steps, async (shared, all) => {

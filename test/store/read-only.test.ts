@@ -20,7 +20,7 @@ async function heights(store: Store): Promise<number[]> {
 }
 
 describe('openStoreForReading', () => {
-  it('reads batches that only the log of a killed process has, and leaves them there', () =>
+  it('reads batches that are only in the log of a killed process, and leaves them in the log', () =>
     inDirectory(async (parent) => {
       const [dataDir, copy] = [join(parent, 'data'), join(parent, 'copy')]
       const first = await openStore({ ...REGTEST, dataDir })
@@ -48,7 +48,7 @@ describe('openStoreForReading', () => {
       }
     }))
 
-  it('refuses a directory without a database, and one that is held', () =>
+  it('refuses a directory without a database, and one in use', () =>
     inDirectory(async (parent) => {
       const dataDir = join(parent, 'data')
       const refused = (message: string) => ({ kind: 'database', message: expect.stringContaining(message) })

@@ -23,7 +23,7 @@ describe.each(ENGINES)('state nodes in $name', ({ withStore }) => {
       expect(source.code(keccakHex(node))).toBeUndefined()
     }))
 
-  it('give the same array for the same code', () =>
+  it('return the same array for the same code', () =>
     withStore(async (store) => {
       await store.batch(putCommitted(committed))
       const source = nodeSource(store)

@@ -28,7 +28,7 @@ function roundTrips<K extends Id>(codec: KeyCodec<K>, keys: fc.Arbitrary<K>): vo
 }
 
 describe('key codecs', () => {
-  it('give every key back', () => {
+  it('decode every encoded key', () => {
     roundTrips(hashKey, anyHash)
     roundTrips(heightKey, anyHeight)
     roundTrips(nameKey, fc.string({ unit: 'grapheme' }))
@@ -44,7 +44,7 @@ describe('key codecs', () => {
 })
 
 describe.each(ENGINES)('a table in $name', ({ withStore }) => {
-  it('reads what batches wrote, as a plain map would', () =>
+  it('reads the entries of batches, like a plain map', () =>
     withStore(async (store) => {
       const table = new Table(store, 3, heightKey, bytesValue)
       const step = fc.tuple(fc.nat({ max: 20 }), fc.option(fc.uint8Array({ maxLength: 40 })))
@@ -83,14 +83,14 @@ describe.each(ENGINES)('a table in $name', ({ withStore }) => {
       }
     }))
 
-  it('gives plain byte arrays that are not views of Node buffers', () =>
+  it('returns plain byte arrays that are not views of Node buffers', () =>
     withStore(async (store) => {
       const table = new Table(store, 3, nameKey, bytesValue)
       await store.batch([table.put('x', Uint8Array.of(1, 2))])
       expect(table.get('x')?.constructor).toBe(Uint8Array)
     }))
 
-  it('runs what follows a batch only once it is written', () =>
+  it('runs the follow-up of a batch only after it is written', () =>
     withStore(async (store) => {
       const table = new Table(store, 3, nameKey, bytesValue)
       let seen: Uint8Array | undefined
@@ -101,7 +101,7 @@ describe.each(ENGINES)('a table in $name', ({ withStore }) => {
       expect(seen).toEqual(Uint8Array.of(7))
     }))
 
-  it('closes twice without complaint', () =>
+  it('can be closed twice', () =>
     withStore(async (store) => {
       await store.close()
       await store.close()

@@ -12,7 +12,7 @@ function changeOf(prefix: number, id: string | number, value: number | null): Ch
 }
 
 describe('unwritten changes', () => {
-  it('are the last one of each entry, as in a plain map', () => {
+  it('are the last change of each entry, as in a plain map', () => {
     const step = fc.tuple(
       fc.integer({ min: 1, max: 3 }),
       fc.oneof(fc.constantFrom('0xaa', '0xbb', 'head'), fc.integer({ min: 0, max: 3 })),

@@ -17,7 +17,7 @@ const batches = fc.array(
 )
 
 describe('a write-ahead log', () => {
-  it('gives back what was appended before a crash', () =>
+  it('returns what was appended before a crash', () =>
     fc.assert(
       fc.asyncProperty(batches, async (batches) => {
         const files = memoryFiles()
@@ -39,7 +39,7 @@ describe('a write-ahead log', () => {
       }),
     ))
 
-  it('gives back a batch of 130,000 operations, and one with an operation of a megabyte', async () => {
+  it('returns a batch of 130,000 operations, and one with an operation of a megabyte', async () => {
     const files = memoryFiles()
     const log = begin(files)
     log.append(
@@ -57,7 +57,7 @@ describe('a write-ahead log', () => {
     expect(notices).toEqual([])
   })
 
-  it('applies a batch of several records whole or not at all, wherever it is cut off, and states so', async () => {
+  it('applies a batch of several records completely or not at all, truncated at any offset, and reports which', async () => {
     const files = memoryFiles()
     const log = begin(files)
     log.append([put(1, 1)])
@@ -76,7 +76,7 @@ describe('a write-ahead log', () => {
     }
   })
 
-  it('begins a new file when one is large, and drops the old one only when asked', async () => {
+  it('begins a new file when one is large, and drops the old one only on request', async () => {
     const files = memoryFiles()
     const log = begin(files)
     log.retire()
@@ -94,7 +94,7 @@ describe('a write-ahead log', () => {
     expect(pathsIn(files)).toHaveLength(0)
   })
 
-  it('reads with little memory, and keeps none of the largest batch', () => {
+  it('reads with little memory, and does not retain the largest batch', () => {
     const encoder = new RecordEncoder()
     const sizes: number[] = []
     encoder.encode([put(1, new Uint8Array(64 << 20)), put(2, 2)], 1, 0, ({ buffer }) => {

@@ -73,9 +73,9 @@ async function afterCrash(): Promise<number[]> {
 
 const one = Uint8Array.of(1)
 
-describe('a store whose log is refused', () => {
+describe('a store whose log cannot be written', () => {
   it.each([false, true])(
-    'takes no batch, answers reads, and goes on once there is room (fsync %s)',
+    'refuses batches, answers reads, and continues when there is space (fsync %s)',
     async (fsync) => {
       const store = await open(fsync)
       const table = tableOf(store)
@@ -108,7 +108,7 @@ describe('a store whose log is refused', () => {
     },
   )
 
-  it('does not bring back after a crash what a failed sync refused, even where the file keeps it', async () => {
+  it('does not restore a batch after a crash that a failed sync refused, even when the file has it', async () => {
     const store = await open(true)
     const table = tableOf(store)
     await store.batch([table.put(1, one)])
@@ -124,7 +124,7 @@ describe('a store whose log is refused', () => {
     await store.close()
   })
 
-  it('needs no file from before a failed sync once it has gone on in a new one', async () => {
+  it('needs no file from before a failed sync after it has continued in a new one', async () => {
     const store = await open(true)
     const table = tableOf(store)
     await store.batch([table.put(1, one)])
@@ -142,7 +142,7 @@ describe('a store whose log is refused', () => {
     await store.close()
   })
 
-  it('closes a file once it is synced, and each file once', async () => {
+  it('closes a file after it is synced, and each file once', async () => {
     const store = await open(true)
     const table = tableOf(store)
     const synced: string[] = []
@@ -166,8 +166,8 @@ describe('a store whose log is refused', () => {
   })
 })
 
-describe('a store whose level is refused', () => {
-  it('opens it again, keeps what was acknowledged, and reports so where it ends before that', async () => {
+describe('a store whose LevelDB cannot be written', () => {
+  it('opens LevelDB again and keeps acknowledged batches, or reports them when it is closed before', async () => {
     const store = await open(false)
     const table = tableOf(store)
     await store.batch([table.put(1, one)])

@@ -53,7 +53,7 @@ function walk(demand: Demand, state: RemoteState, heads: readonly bigint[]): num
 const slots = Array.from({ length: 60 }, (_, index) => cell(BigInt(index + 1)))
 
 describe('a run', () => {
-  it('that misses nothing runs once', async () => {
+  it('without missing state runs once', async () => {
     let runs = 0
     expect(
       await new Demand().run(() => {
@@ -64,14 +64,14 @@ describe('a run', () => {
     expect(runs).toBe(1)
   })
 
-  it('fetches all that it missed together', async () => {
+  it('fetches all its missing state together', async () => {
     const { state, log } = listState()
     const demand = new Demand()
     expect(await demand.run(() => walk(demand, state, [60n, 60n]))).toBe(2)
     expect(log).toEqual(['fetch account 60'])
   })
 
-  it('of a call asks what code will touch while it fetches the code', async () => {
+  it('of a call requests hints while it fetches the code', async () => {
     const { state, log } = listState([ACCOUNT, ...slots])
     const demand = new Demand()
     expect(
@@ -85,7 +85,7 @@ describe('a run', () => {
     expect(log[2]).toMatch(/^fetch 2 3 .* 60$/)
   })
 
-  it('of a call to known code asks once more than one round is needed', async () => {
+  it('of a call to known code requests hints when a second round is needed', async () => {
     const { state, log } = listState(slots)
     const demand = new Demand()
     await state.fetch([ACCOUNT])
@@ -131,7 +131,7 @@ describe('a run', () => {
     await expect(demand.run(() => demand.missItem(empty, cell(3n)))).rejects.toThrow(/does not give .*3/)
   })
 
-  it('does not mix what it missed with runs beside it', async () => {
+  it('is independent of concurrent runs', async () => {
     const first = listState()
     const second = listState()
     const demand = new Demand()
@@ -158,7 +158,7 @@ function gate() {
   return { passed, open }
 }
 
-describe('what was missed', () => {
+describe('missing state', () => {
   /** Reads a slot, and takes a miss for an answer. */
   function readAnyhow(demand: Demand, state: RemoteState, slot: bigint): string {
     try {
@@ -170,7 +170,7 @@ describe('what was missed', () => {
     }
   }
 
-  it('is fetched where the code that reads it catches every error', async () => {
+  it('is fetched even when the code that reads it catches every error', async () => {
     const { state, log } = listState()
     const demand = new Demand()
     expect(await demand.run(() => readAnyhow(demand, state, 60n))).toBe('0')
@@ -178,7 +178,7 @@ describe('what was missed', () => {
     expect(log).toEqual(['fetch 60', 'fetch 59'])
   })
 
-  it('within a run of a query repeats that run alone', async () => {
+  it('within a run of a query repeats that run only', async () => {
     const { state } = listState()
     const demand = new Demand()
     let queries = 0
@@ -193,7 +193,7 @@ describe('what was missed', () => {
     expect([value, queries]).toEqual(['0', 1])
   })
 
-  it('beside a run of a query repeats the query, also where it is caught', async () => {
+  it('outside a run of a query repeats the query, even when the error is caught', async () => {
     const { state } = listState()
     const demand = new Demand()
     let queries = 0
@@ -210,7 +210,7 @@ describe('what was missed', () => {
     expect([values, queries > 1]).toEqual([['none', '0'], true])
   })
 
-  it('is not mixed between queries, jobs and their runs, in any order of their starts and reads', async () => {
+  it('is separate for queries, jobs and their runs, in any order of their starts and reads', async () => {
     const order = fc.array(fc.nat({ max: 5 }), { minLength: 6, maxLength: 24 })
     const kinds = fc.array(fc.constantFrom('query', 'queryWithRun', 'job', 'jobWithRun'), {
       minLength: 2,
@@ -277,7 +277,7 @@ describe('what was missed', () => {
     )
   })
 
-  it('by work that outlives its run is thrown', async () => {
+  it('of work that outlives its run is thrown', async () => {
     const { state } = listState()
     const demand = new Demand()
     const { passed, open } = gate()
@@ -302,7 +302,7 @@ describe('what was missed', () => {
 })
 
 describe('async contexts', () => {
-  it('are not used where nothing is missing, by queries one after another, jobs and their runs', async () => {
+  it('are not used by successive queries, jobs and runs without missing state', async () => {
     const used = vi.spyOn(AsyncLocalStorage.prototype, 'run')
     onTestFinished(() => used.mockRestore())
     const demand = new Demand()
@@ -335,7 +335,7 @@ describe('async contexts', () => {
 })
 
 describe('a job with side effects', () => {
-  it('starts again from the first thing that it missed', async () => {
+  it('restarts after its first missing state is fetched', async () => {
     const { state } = listState()
     const demand = new Demand()
     const effects: string[] = []

@@ -43,7 +43,7 @@ async function* each(lines: readonly string[]) {
 }
 
 describe('a state of the reference node', () => {
-  it('is the same state in another store', async () => {
+  it('equals the same state in another store', async () => {
     const { root, source, lines } = await exported()
     const store = createMemoryStore()
     const { nodes, values } = await importState(store, each([...lines, '']), root)

@@ -45,7 +45,7 @@ function isBuiltOn(remoteStates: RemoteStates, root: Hex): boolean {
   return trie.commit(root, overlay.changes()).root !== root
 }
 
-it('keeps the states of the blocks that were used last, and that of the fork point', async () => {
+it('keeps the states of the most recently used blocks, and that of the fork point', async () => {
   const states = new RemoteStates(blockAt(7))
   const point = states.root(blockAt(7))
   const used = states.root(blockAt(8))

@@ -31,7 +31,7 @@ function stateOf(codes: Readonly<Record<Hex, Hex>>): RemoteState {
   }
 }
 
-describe('what code touched', () => {
+describe('state that code accessed', () => {
   it('is fetched with its account at another block', () => {
     const touched = new TouchedItems()
     touched.note(stateOf({ [FIRST]: CODE_HASH }), [account(FIRST), cell(FIRST, DERIVED)], FIRST)
@@ -42,7 +42,7 @@ describe('what code touched', () => {
     ])
   })
 
-  it('is fetched at another address of the same code as far as it is the same for each', () => {
+  it('is fetched for another address with the same code when it is common to all such addresses', () => {
     const touched = new TouchedItems()
     const codes = { [FIRST]: CODE_HASH, [SECOND]: CODE_HASH, [LIBRARY]: CODE_HASH }
     touched.note(stateOf(codes), [cell(FIRST, 2n), cell(FIRST, DERIVED), cell(FIRST, FIXED)], FIRST)
@@ -54,14 +54,14 @@ describe('what code touched', () => {
     ])
   })
 
-  it('is nothing for accounts without code', () => {
+  it('is empty for accounts without code', () => {
     const touched = new TouchedItems()
     const state = stateOf({ [NOBODY]: EMPTY_CODE_HASH })
     touched.note(state, [account(NOBODY), cell(NOBODY, 1n)], undefined)
     expect(touched.itemsBeside(stateOf({}), [account(NOBODY)])).toEqual([])
   })
 
-  it('never takes more than the rest of a request', () => {
+  it('never exceeds the remaining space in a request', () => {
     const touched = new TouchedItems()
     const state = stateOf({ [FIRST]: CODE_HASH })
     const called = Array.from({ length: 60 }, (_, index) => addressOf(100 + index))
@@ -77,7 +77,7 @@ describe('what code touched', () => {
     expect(touched.itemsBeside(stateOf({}), missed(1)).length).toBeGreaterThan(20)
   })
 
-  it('is counted, and what of it was read', () => {
+  it('is counted, together with the part that was read', () => {
     const touched = new TouchedItems()
     const state = stateOf({})
     touched.noteAhead(state, [cell(FIRST, 1n), cell(FIRST, 2n)])

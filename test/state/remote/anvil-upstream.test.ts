@@ -33,7 +33,7 @@ describeWith(ANVIL, 'a fork of Anvil', () => {
     await anvil?.close()
   })
 
-  it('stands on its head, under the hashes that Anvil states', async () => {
+  it('starts at its head, with the hashes of Anvil', async () => {
     const latest = (await anvil.call('eth_getBlockByNumber', ['latest', false])) as {
       hash: Hex
       stateRoot: Hex
@@ -54,7 +54,7 @@ describeWith(ANVIL, 'a fork of Anvil', () => {
     expect(deps.notices.filter((notice) => notice.startsWith('Transactions'))).toEqual([])
   })
 
-  it('reads accounts and slots in one request, at the block', async () => {
+  it('reads accounts and slots at the block in one request', async () => {
     const state = chain.stateAt(chain.point)
     const before = chain.usage().requests
     await state.fetch([
@@ -74,7 +74,7 @@ describeWith(ANVIL, 'a fork of Anvil', () => {
     expect(genesis.account(NOBODY)).toMatchObject({ account: undefined })
   })
 
-  it('has headers that hash to their hash, and state that its proofs show', async () => {
+  it('has headers that match their hashes, and state that matches its proofs', async () => {
     const deps = testDeps()
     const verified = await openRemoteChain(remoteSettings([anvil.url], { isVerified: true }), deps)
     try {

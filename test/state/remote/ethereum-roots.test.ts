@@ -156,7 +156,7 @@ async function read({ block, receipts }: Awaited<ReturnType<typeof answers>>) {
   }
 }
 
-it('takes a block with one transaction of each type', async () => {
+it('accepts a block with one transaction of each type', async () => {
   expect(await read(await answers())).toEqual({ notices: [], count: TRANSACTIONS.length })
   expect(await read(await answers([]))).toEqual({ notices: [], count: 0 })
 })
@@ -174,7 +174,7 @@ it.each(TRANSACTIONS.map(({ type }, index) => [type, index] as const))(
   },
 )
 
-it('refuses a transaction that is left out with its receipt', async () => {
+it('refuses a block without one of its transactions and the receipt', async () => {
   const { block, receipts } = await answers()
   const transactions = (block.transactions as Json[]).slice(0, -1)
   expect(await read({ block: { ...block, transactions }, receipts: receipts.slice(0, -1) })).toMatchObject({
@@ -193,7 +193,7 @@ it.each([
   })
 })
 
-it('refuses a receipt with an amount of gas that is not its part of the sum', async () => {
+it('refuses a receipt whose gas does not match the cumulative gas', async () => {
   const given = await answers()
   given.receipts[2] = { ...given.receipts[2], gasUsed: '0x1' }
   expect(await read(given)).toMatchObject({

@@ -51,7 +51,7 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     await upstream.node.close()
   })
 
-  it('stands on its head', () => {
+  it('starts at its head', () => {
     expect(chain.point.number).toBe(18)
     expect(chain.upstream).toMatchObject({ isSameFamily: true, client: expect.stringMatching(/^RskJ\/9/) })
     expect(chain.config).toBe(CHAINS.regtest)
@@ -70,7 +70,7 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     expect(upstream.recorded()).toBeGreaterThan(10)
   })
 
-  it('is read by the bare hash; its code by an object, with a check of the height', async () => {
+  it('is read by hash, and its code by a block object with a check of the height', async () => {
     const before = proxy.bodies.length
     const state = chain.stateAt(chain.point)
     await state.fetch([
@@ -99,7 +99,7 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     expect(state.cell(STORE, 77n)).toBe(0n)
   })
 
-  it('takes no code once its chain was reorganised', async () => {
+  it('refuses code after its chain was reorganised', async () => {
     const state = chain.stateAt(chain.point)
     proxy.push(
       changed((reply) =>
@@ -128,7 +128,7 @@ describe.each([{ old: false }, { old: true }])('a fork of the reference node, $o
     expect(proxy.bodies.length).toBe(before)
   })
 
-  it('has no hints, and is not asked for any again', async () => {
+  it('has no hints, and is asked for them once only', async () => {
     const state = chain.stateAt(chain.point)
     expect(await state.hint({ to: STORE })).toEqual([])
     const before = proxy.bodies.length

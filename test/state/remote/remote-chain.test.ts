@@ -38,7 +38,7 @@ describe('the fork point', () => {
     expect((await fork({ block: { hash: await hashAt(2) } })).point.number).toBe(2)
   })
 
-  it('of a transaction is the parent of its block, which comes with it', async () => {
+  it('of a transaction is the parent of its block, which is fetched together with it', async () => {
     const chain = await fork({ transaction: creation })
     expect(chain.point.number).toBe(1)
     expect(chain.transaction?.index).toBe(0)
@@ -87,7 +87,7 @@ describe('the fork point', () => {
     })
   })
 
-  it('whose state was pruned is refused with what to do', async () => {
+  it('with pruned state is refused with the remedy', async () => {
     const pruned = { code: -32000, message: 'missing trie node 0xabc' }
     proxy.push(
       async ({ forward, response }) => response.end(JSON.stringify(await forward())) as never,
@@ -98,7 +98,7 @@ describe('the fork point', () => {
     )
   })
 
-  it('is noticed to have left the chain', async () => {
+  it('is detected when it has left the chain', async () => {
     const chain = await fork()
     expect(await chain.isPointCanonical()).toBe(true)
     proxy.push(changed((reply) => ({ ...reply, result: { ...reply.result, hash: toFixedHex(5n, 32) } })))
@@ -144,7 +144,7 @@ describe('the chain', () => {
     expect(await chain.logs(ofBlock)).toEqual(logs)
   })
 
-  it('asks for logs in ranges that the upstream takes', async () => {
+  it('requests logs in ranges that the upstream accepts', async () => {
     const chain = await fork()
     proxy.always(async ({ body, forward, response }) => {
       const [{ fromBlock, toBlock }] = body.params
@@ -166,7 +166,7 @@ describe('the chain', () => {
     expect(chain.head.block.transactions[0]?.isRemasc).toBe(true)
   })
 
-  it('continues at another URL of the same chain, and keeps its URL where the new one is of another chain', async () => {
+  it('continues at another URL of the same chain, and keeps its URL when the new one is of another chain', async () => {
     const chain = await fork()
     const other = await servedNode({ chainId: 77 })
     onTestFinished(() => other.close())
@@ -182,7 +182,7 @@ describe('the chain', () => {
 })
 
 describe('the state', () => {
-  it('has what was fetched, and nothing before', async () => {
+  it('has only what was fetched', async () => {
     const state = (await fork()).stateAt((await fork()).point)
     expect(state.account(NOBODY)).toBeUndefined()
     expect(state.cell(contract, 0n)).toBeUndefined()
@@ -204,7 +204,7 @@ describe('the state', () => {
     expect(proxy.bodies.length - before).toBe(1)
   })
 
-  it('of another block is that block’s', async () => {
+  it('of another block is that of the block', async () => {
     const chain = await fork()
     const state = chain.stateAt({ number: 1, hash: await hashAt(1) })
     await state.fetch([
@@ -215,7 +215,7 @@ describe('the state', () => {
     expect(state.account(NOBODY)?.account?.balance).toBe(5n)
   })
 
-  it('knows what a call touches, and its output', async () => {
+  it('has the accesses of a call, and its output', async () => {
     const state = (await fork()).stateAt((await fork()).point)
     const hint = await state.hint({ from, to: contract })
     expect(hint).toContainEqual({ kind: 'cell', address: contract, slot: 0n })
@@ -269,7 +269,7 @@ describe('the state', () => {
     expect(state.cell(contract, 0n)).toBe(1n)
   })
 
-  it('survives resets, and refusals inside of batches', async () => {
+  it('is complete after connection resets, and refusals inside of batches', async () => {
     const clock = testClock()
     const chain = await fork({}, testDeps({ clock }))
     proxy.push(reset, tooManyInBatch([0, 2], { code: 429, message: 'slow down', data: { retry_after: 2 } }))

@@ -126,7 +126,7 @@ describe('a wrong block', () => {
 describe('the cache of a fork', () => {
   const items: StateItem[] = [{ kind: 'account', address: NOBODY }]
 
-  it('makes the next start one request, and offline none', async () => {
+  it('reduces the next start to one request, and to none offline', async () => {
     const cacheDir = temporaryFolder()
     const first = await fork({ cacheDir, block: { number: 3 } })
     await first.stateAt(first.point).fetch(items)
@@ -155,7 +155,7 @@ describe('the cache of a fork', () => {
     expect(proxy.bodies.length).toBe(before)
   })
 
-  it('offline has to have one fork that fits, and no other', async () => {
+  it('requires exactly one matching fork offline', async () => {
     const cacheDir = temporaryFolder()
     await expect(fork({ cacheDir, isOffline: true })).rejects.toThrow(
       /the cache does not have a fork at block "latest"/,

@@ -63,7 +63,7 @@ const unprovenNotice = (why: string) =>
   `The state of the fork is not proven by the upstream ${nodeOf().proxy.url}: ${why}.`
 
 describe('the state of an upstream that serves proofs', () => {
-  it('is read out of the proofs, in one request and without asking for it again', async () => {
+  it('is read from the proofs, in one request and without fetching it again', async () => {
     const { state, deps, chain } = await verified()
     const { contract, slots, node, proxy } = nodeOf()
     const before = proxy.bodies.length
@@ -88,7 +88,7 @@ describe('the state of an upstream that serves proofs', () => {
     expect(deps.notices).toEqual([])
   })
 
-  it('costs no more requests than without proofs', async () => {
+  it('takes no more requests than without proofs', async () => {
     const requestsOf = async (isVerified: boolean) => {
       const { state, chain } = await verified({ isVerified })
       await state.fetch([ofNobody(), ...nodeOf().slots(3)])
@@ -97,7 +97,7 @@ describe('the state of an upstream that serves proofs', () => {
     expect(await requestsOf(true)).toBe(await requestsOf(false))
   })
 
-  it('is not what other methods answer: a lie in them is never asked for', async () => {
+  it('is not read from other methods, whose forged answers have no effect', async () => {
     const { state } = await verified()
     const { contract } = nodeOf()
     const info = (result: Message) => ({ ...result, balance: '0x7', nonce: '0x7' })
@@ -134,7 +134,7 @@ describe('the state of an upstream that serves proofs', () => {
     expect(state.account(address)).toBeUndefined()
   })
 
-  it('is refused where the proof is forged', async () => {
+  it('is refused when the proof is forged', async () => {
     const { state, chain } = await verified()
     const { contract } = nodeOf()
     const forge = (node: string) => `${node.slice(0, -2)}07`
@@ -178,7 +178,7 @@ describe('the state of an upstream without proofs', () => {
     expect(deps.notices).toEqual([unprovenNotice(why.replace('ROOT', root))])
   })
 
-  it('is taken without a proof where it stops serving them, after one request for them', async () => {
+  it('is accepted without proofs when the upstream stops serving them, after one request for them', async () => {
     const { state, deps, chain } = await verified()
     always(replying(unserved))
     const requests = chain.usage().requests
@@ -191,7 +191,7 @@ describe('the state of an upstream without proofs', () => {
     expect(deps.notices).toEqual([unprovenNotice('it serves no eth_getProof')])
   })
 
-  it('is taken without a proof at a block that it does not prove, even if it proves others', async () => {
+  it('is accepted without a proof at a block that the upstream does not prove, even if it proves others', async () => {
     const { chain, state, deps } = await verified()
     const hash = await nodeOf().hashAt(2)
     always(lying({ eth_getProof: (result) => ({ ...result, accountProof: [] }) }))
@@ -206,7 +206,7 @@ describe('the state of an upstream without proofs', () => {
     expect(state.account(NOBODY)).toMatchObject({ isProven: true })
   })
 
-  it('is fetched again once it serves proofs, unless it is proven', async () => {
+  it('is fetched again when the upstream serves proofs, unless it is proven', async () => {
     const cacheDir = temporaryFolder()
     const run = async (settings: Partial<RemoteSettings> = {}) => {
       const { state, chain, deps } = await verified({ cacheDir, ...settings })
@@ -242,7 +242,7 @@ describe('the state of an upstream without proofs', () => {
 })
 
 describe("a proof of Ethereum's trie", () => {
-  it('shows nonce, balance, code hash and slots, and what is not there', async () => {
+  it('proves nonce, balance, code hash and slots, and their absence', async () => {
     const codeHash = keccakHex(Uint8Array.of(1, 2, 3))
     const storage = await createMPT({ useKeyHashing: true })
     for (const slot of [1n, 2n, 300n]) {

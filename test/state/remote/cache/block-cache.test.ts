@@ -99,7 +99,7 @@ const folderOf = (root: string, id = BLOCK) => blockFolder(root, CHAIN, id, SCOP
 const partsIn = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.part'))
 
 describe('the cache', () => {
-  it('keeps what it is given', async () => {
+  it('keeps its records', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(record, { minLength: 1 }), { maxLength: 5 }), async (batches) => {
         const root = temporaryFolder()
@@ -157,7 +157,7 @@ describe('the cache', () => {
     )
   })
 
-  it('replaces an unproven record by a proven one, and a proven one by nothing', async () => {
+  it('replaces an unproven record by a proven one, and never replaces a proven one', async () => {
     const root = temporaryFolder()
     const cell = (value: bigint, proven: boolean): CacheRecord => {
       return { kind: 'cell', address: toFixedHex(2n, 20), slot: 1n, value, isProven: proven }
@@ -168,7 +168,7 @@ describe('the cache', () => {
     expect([...(await load(root)).found.values()]).toEqual([cell(3n, true)])
   })
 
-  it('puts a corrupt file aside, keeps what was read of it, and reports it once', async () => {
+  it('moves a corrupt file away, keeps the records that were read from it, and reports it once', async () => {
     const root = temporaryFolder()
     const cell = (slot: bigint): CacheRecord => ({
       kind: 'cell',
@@ -220,7 +220,7 @@ describe('the cache', () => {
     expect((await load(root)).found.size).toBe(60)
   })
 
-  it('joins the files of processes that ended', async () => {
+  it('merges the files of processes that ended', async () => {
     const root = temporaryFolder()
     const folder = folderOf(root)
     const cell = (slot: number): CacheRecord => ({
@@ -247,7 +247,7 @@ describe('the cache', () => {
 describe('the size', () => {
   const code = (byte: number): CacheRecord => ({ kind: 'code', code: new Uint8Array(1000).fill(byte) })
 
-  it('is kept by removing what was used longest ago', async () => {
+  it('is limited by removing the least recently used files', async () => {
     const root = temporaryFolder()
     for (const number of [1, 2, 3]) {
       await store(root, [[code(number)]], idOf(number))
@@ -260,7 +260,7 @@ describe('the size', () => {
     expect((await listCache(root)).map(({ block }) => block.number)).toEqual([3])
   })
 
-  it('that is too small for one block ends the writing, not the fork', async () => {
+  it('that is too small for one block stops writes, but not the fork', async () => {
     const root = temporaryFolder()
     const notices = await store(root, [[code(1)], [code(2)], [code(3)]], BLOCK, 2500)
     expect(notices).toEqual([expect.stringMatching(/not written any more: it would exceed 2500 bytes/)])
@@ -273,7 +273,7 @@ describe('the size', () => {
     ])
   })
 
-  it('of a cache that was cleared is zero, and other files stay', async () => {
+  it('of a cleared cache is zero, and other files stay', async () => {
     const root = temporaryFolder()
     await store(root, [[code(1)]])
     writeFileSync(join(root, 'own.txt'), 'mine')
@@ -290,7 +290,7 @@ describe('an archive', () => {
     { kind: 'answer', key: 'eth_chainId []', value: '0x21' },
   ]
 
-  it('carries a cache to another machine', async () => {
+  it('moves a cache to another machine', async () => {
     const [root, other] = [temporaryFolder(), temporaryFolder()]
     await store(root, [records])
     const file = join(root, 'cache.gz')
@@ -301,7 +301,7 @@ describe('an archive', () => {
     expect(partsIn(folderOf(other))).toHaveLength(1)
   })
 
-  it('that is of another format, or damaged, changes nothing', async () => {
+  it('of another format, or a damaged one, changes nothing', async () => {
     const [root, other] = [temporaryFolder(), temporaryFolder()]
     await store(root, [records])
     const file = join(root, 'cache.gz')

@@ -39,13 +39,13 @@ const balanceOf = async (settings: Partial<RemoteSettings>, deps = testDeps({ cl
 }
 
 describe('the scope of answers', () => {
-  it('is that of all URLs of a fork, in any order', () => {
+  it('covers all URLs of a fork, in any order', () => {
     const [a, b] = ['https://a.example', 'https://b.example'] as const
     expect(cacheScope([a, b])).toBe(cacheScope([b, a, a]))
     expect(new Set([cacheScope([a]), cacheScope([b]), cacheScope([a, b])]).size).toBe(3)
   })
 
-  it('keeps what a lying upstream answered away from a fork of another URL', async () => {
+  it('separates the answers of a false upstream from a fork of another URL', async () => {
     const cacheDir = temporaryFolder()
     const { url } = nodeOf().proxy
     other.always(lies)
@@ -58,7 +58,7 @@ describe('the scope of answers', () => {
     expect((await balanceOf({ ...lying, isOffline: true })).balance).toBe(7n)
   })
 
-  it('ends with the URL: answers of a URL that replaces it are not written', async () => {
+  it('ends with the URL; answers of a replacement URL are not written', async () => {
     const cacheDir = temporaryFolder()
     const deps = testDeps({ clock: testClock() })
     const chain = await nodeOf().fork({ cacheDir }, deps)
@@ -77,7 +77,7 @@ describe('the scope of answers', () => {
     expect((await balanceOf({ cacheDir })).balance).toBe(5n)
   })
 
-  it('is missing from a folder of the older format, which is not read, with a notice', async () => {
+  it('is missing in a folder of the older format, which is not read, with a notice', async () => {
     const cacheDir = temporaryFolder()
     await balanceOf({ cacheDir })
     const folder = join(cacheDir, '33')
