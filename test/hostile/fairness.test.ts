@@ -81,7 +81,7 @@ async function memory(): Promise<number> {
   return Number(/^process_resident_memory_bytes (\d+)$/m.exec(page)?.[1])
 }
 
-describe('a caller within its limits, and the node itself,', () => {
+describe('a caller within its limits, and the node', () => {
   it.each(ATTACKS.map((attack) => [attack.name, attack] as const))('outlast %s', async (_, { bodies }) => {
     let received: readonly string[] = []
     const attack = Promise.all(bodies.map((body) => sendAttack(port, body))).then((texts) => {
@@ -96,13 +96,13 @@ describe('a caller within its limits, and the node itself,', () => {
     }
   })
 
-  it('outlast hundreds of connections that never complete a request', async () => {
+  it('stay responsive with hundreds of connections that never complete a request', async () => {
     const sockets = await openSlowly(port, 600)
     await expectService()
     for (const socket of sockets) socket.close()
   })
 
-  it('outlast connections that are opened and closed at once', async () => {
+  it('stay responsive while connections are opened and closed at once', async () => {
     const comeAndGo = async () => {
       for (let i = 0; i < 150; i++) {
         const socket = await rawSocket(port)
@@ -113,7 +113,7 @@ describe('a caller within its limits, and the node itself,', () => {
     await expectService(Promise.all([comeAndGo(), comeAndGo()]))
   })
 
-  it('outlast subscribers who do not read while blocks are mined', async () => {
+  it('stay responsive with subscribers that do not read while blocks are mined', async () => {
     const subscribe = '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}'
     const sockets = await Promise.all(Array.from({ length: 20 }, () => openFrames(port)))
     for (const socket of sockets) {
@@ -130,7 +130,7 @@ describe('a caller within its limits, and the node itself,', () => {
     for (const socket of sockets) socket.close()
   })
 
-  it('find the node within its memory bound, and as fast as before', async () => {
+  it('end within the memory limit, at the initial speed', async () => {
     expect((await memory()) - grownFrom).toBeLessThan(MOST_GROWTH)
     await expectService()
   })

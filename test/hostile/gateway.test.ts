@@ -123,7 +123,7 @@ describe('a path without a key as its last segment', () => {
     expect(statuses(await requestAt('/', 'POST', header.replaceAll('KEY', key)))).toEqual([401])
   })
 
-  it('a key as the last segment lets in, whatever stands before or behind it', async () => {
+  it('a key as the last segment is authorised, whatever precedes or follows it', async () => {
     for (const path of [
       `/${key}`,
       `//${key}`,
@@ -138,7 +138,7 @@ describe('a path without a key as its last segment', () => {
 })
 
 describe('a key', () => {
-  it('without the right replaces no state, by any method that could', async () => {
+  it('without the right cannot replace state by any method', async () => {
     const overrides = { [CODE]: { code: '0x00' } }
     const unknown = `0x${'9'.repeat(64)}`
     const calls: Record<string, unknown[]> = {
@@ -174,7 +174,7 @@ describe('a key', () => {
     }
   })
 
-  it('cannot tell what is closed to it from what is not there', async () => {
+  it('cannot distinguish a closed method from one that does not exist', async () => {
     const ask = async (method: string) =>
       (await served.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }), {}, `/${key}`)).body
         .error
@@ -189,13 +189,13 @@ describe('a key', () => {
   })
 })
 
-describe('a flood', () => {
+describe('a large number', () => {
   /** The texts of many equal calls' replies, parsed. */
   async function many(conversation: Conversation, method: string, params: string, count: number) {
     return (await conversation.callAll(method, new Array(count).fill(params))).map((text) => JSON.parse(text))
   }
 
-  it('of filters by one key leaves room for another', async () => {
+  it('of filters of one key leaves room for another key', async () => {
     const [one, two] = await Promise.all([key, dev].map((each) => converse(`${served.wsUrl}/${each}`)))
     if (one === undefined || two === undefined) throw new Error('not open')
     const made = await many(one, 'eth_newBlockFilter', '[]', 200)
@@ -215,7 +215,7 @@ describe('a flood', () => {
     two.close()
   })
 
-  it('of subscriptions and sockets by one key leaves room for another', async () => {
+  it('of subscriptions and sockets of one key leaves room for another key', async () => {
     const open = await Promise.all(Array.from({ length: 10 }, () => converse(`${served.wsUrl}/${key}`)))
     await expect(converse(`${served.wsUrl}/${key}`)).rejects.toThrow('429')
     const given = []

@@ -28,7 +28,7 @@ async function stillAnswers(): Promise<void> {
   expect(await served.call('eth_chainId')).toBe('0x21')
 }
 
-describe('bytes that are no request', () => {
+describe('bytes that are not a request', () => {
   it.each<[string, string | Uint8Array]>([
     ['noise', Buffer.from(Array.from({ length: 4096 }, (_, i) => (i * 197) & 0xff))],
     ['a TLS hello', Buffer.from('16030100c8010000c40303'.padEnd(400, '00'), 'hex')],
@@ -55,7 +55,7 @@ describe('bytes that are no request', () => {
   })
 })
 
-describe('a body of two lengths', () => {
+describe('a body with two lengths', () => {
   const hidden = `POST / HTTP/1.1\r\nHost: localhost\r\n${TYPE}Content-Length: ${CALL.length}\r\n\r\n${CALL}`
 
   it.each([
@@ -79,7 +79,7 @@ describe('a body of two lengths', () => {
     expect(text).not.toContain('0x21')
   })
 
-  it('in chunks is whole when they are', async () => {
+  it('in chunks is complete when all its chunks are', async () => {
     const body = `${[...CALL].map(chunk).join('')}0\r\n\r\n`
     const text = await connection(port(), post('Transfer-Encoding: chunked\r\nConnection: close\r\n', body))
     expect(text).toContain(ANSWER)
@@ -94,7 +94,7 @@ describe('a body of two lengths', () => {
   })
 })
 
-describe('a sender without end', () => {
+describe('a sender that does not finish', () => {
   it.each<[string, string]>([
     ['sends nothing', ''],
     ['stops in the first line', 'POST / HT'],
@@ -136,7 +136,7 @@ describe('a sender without end', () => {
   })
 })
 
-describe('a reader without end', () => {
+describe('a reader that does not finish', () => {
   it('that reads nothing of a large answer is disconnected', async () => {
     const echo = await serveEcho({ maxBodyBytes: 50_000_000, transferTimeoutMs: 300 })
     const watch = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
@@ -174,7 +174,7 @@ describe('one connection', () => {
   })
 })
 
-describe('a web page from elsewhere', () => {
+describe('a web page of another origin', () => {
   const from = async (headers: Record<string, string>, method = 'POST') => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const head = `${method} / HTTP/1.1\r\n${lines.join('')}Connection: close\r\nContent-Length: ${CALL.length}\r\n\r\n`
@@ -228,7 +228,7 @@ describe('a web page from elsewhere', () => {
     expect(statuses(await from({ Host: 'localhost', 'Content-Type': type }))).toEqual([415])
   })
 
-  it('cannot pass by compressing, by another verb, or by asking for another protocol', async () => {
+  it('cannot bypass the check by compression, another verb or another protocol', async () => {
     for (const encoding of ['gzip', 'br', 'deflate', 'identity, gzip', 'zstd']) {
       expect(statuses(await from({ ...json, 'Content-Encoding': encoding }))).toEqual([415])
     }
@@ -239,7 +239,7 @@ describe('a web page from elsewhere', () => {
   })
 })
 
-describe('a text that is no call', () => {
+describe('a text that is not a call', () => {
   it.each<[string, string | Uint8Array, number]>([
     ['nothing', '', -32700],
     ['white space', ' \r\n\t ', -32700],

@@ -107,7 +107,7 @@ describe('any call', () => {
       )
       .map((params) => ({ name: method.name, params: JSON.stringify(params) }))
 
-  it('is answered, by what fits as by what does not', async () => {
+  it('is answered, with valid and with invalid parameters', async () => {
     const property = fc.asyncProperty(fc.oneof(...METHODS.map(callOf)), async ({ name, params }) => {
       expect(faults([params], await conversation.callAll(name, [params]))).toEqual([])
     })

@@ -48,7 +48,7 @@ describe('a member of an object', () => {
     params.some(({ parameter }) => fc.sample(valuesOf(parameter), { numRuns: 20, seed: 1 }).some(hasObject)),
   )
 
-  it('is taken by many methods', () => {
+  it('is accepted by many methods', () => {
     expect(takers.length).toBeGreaterThan(20)
   })
 
@@ -75,7 +75,7 @@ describe.each(POLLUTING)('the name %s', (name) => {
   afterAll(close)
   const words = JSON.stringify(name)
 
-  it('is no method, no block, no fork and no account', async () => {
+  it('is refused as a method, a block, a fork and an account', async () => {
     expect((await call(name, '[]')).error.code).toBe(-32601)
     for (const method of [`eth_${name}`, `${name}_call`, `rpc.${name}`]) {
       expect((await call(method, '[]')).error.code).toBe(-32601)
@@ -90,14 +90,14 @@ describe.each(POLLUTING)('the name %s', (name) => {
     expect((await call('eth_subscribe', `[${words}]`)).error.code).toBe(-32601)
   })
 
-  it('gives a call object, a filter and an override nothing that they do not have themselves', async () => {
+  it('adds no inherited members to a call object, a filter or an override', async () => {
     const inherited = `{${words}:{"to":"${CODE}","data":"0x01","address":"${CODE}","code":"0xfe"}}`
     expect((await call('eth_call', `[${inherited}]`)).error).toBeUndefined()
     expect((await call('eth_getLogs', `[${inherited}]`)).result).toEqual([])
     expect((await call('eth_call', `[{"to":"${CODE}"},"latest",{"${CODE}":${inherited}}]`)).result).toBe('0x')
   })
 
-  it('can be that of a contract, its functions, its parameters and its errors', async () => {
+  it('can name a contract, its functions, its parameters and its errors', async () => {
     const inputs = `[{"type":"tuple","name":${words},"components":[{"type":"uint256","name":${words}},{"type":"uint8","name":"length"}]}]`
     const abi = `[{"type":"error","name":${words},"inputs":${inputs}},{"type":"function","name":${words},"inputs":${inputs},"outputs":${inputs}},{"type":"event","name":${words},"inputs":${inputs}}]`
     expect((await call('evm_setAbi', `[${words},${abi}]`)).result).toBe(true)
@@ -114,7 +114,7 @@ describe.each(POLLUTING)('the name %s', (name) => {
     expect(error.message).toContain(name)
   })
 
-  it('can be that of a type and a field of typed data, or is refused in words', async () => {
+  it('can name a type and a field of typed data, or is refused with a message', async () => {
     for (const type of [name, 'Mail']) {
       const types = `{"EIP712Domain":[{"name":"name","type":"string"}],${JSON.stringify(type)}:[{"name":${words},"type":"uint256"}]}`
       const data = `{"types":${types},"primaryType":${JSON.stringify(type)},"domain":{"name":"x"},"message":{${words}:7}}`
@@ -125,7 +125,7 @@ describe.each(POLLUTING)('the name %s', (name) => {
     }
   })
 
-  it('is no option', async () => {
+  it('is refused as an option', async () => {
     const options = JSON.parse(`{${words}:{"polluted":true}}`)
     await expect(createNode(options)).rejects.toMatchObject({ kind: 'invalid-options' })
     expectCleanPrototypes()

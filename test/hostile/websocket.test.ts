@@ -71,14 +71,14 @@ describe('a frame that breaks the protocol', () => {
     expect(await served.call('eth_chainId')).toBe('0x21')
   })
 
-  it('is noise, and ends it', async () => {
+  it('ends the connection', async () => {
     const noise = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 211 + 7) & 0xff))
     expect(closeCode(await sendAll(noise))).toBe(1002)
   })
 })
 
 describe('a message in many frames', () => {
-  it('of one byte each, with pings between, is understood', async () => {
+  it('of one byte each, with pings between them, is read', async () => {
     const socket = await openFrames(port())
     for (const [i, letter] of [...CALL].entries()) {
       socket.send(frame(letter, { opcode: i === 0 ? TEXT : CONTINUATION, fin: false }))
@@ -90,7 +90,7 @@ describe('a message in many frames', () => {
     socket.close()
   })
 
-  it('of too many parts ends the connection', async () => {
+  it('with too many frames ends the connection', async () => {
     const parts = Buffer.concat(
       Array.from({ length: 20_000 }, (_, i) =>
         frame('x', { opcode: i === 0 ? TEXT : CONTINUATION, fin: false }),
@@ -101,7 +101,7 @@ describe('a message in many frames', () => {
 })
 
 describe('messages that never end', () => {
-  it('take no more room together than there is, and give it back', async () => {
+  it('share one memory limit, and release their memory', async () => {
     const started = frame('x'.repeat(190_000), { fin: false })
     const sockets = []
     for (let i = 0; i < 7; i++) {
@@ -130,7 +130,7 @@ async function noSockets(of: number): Promise<void> {
 }
 
 describe('a peer that does not read', () => {
-  it('its answers is disconnected', async () => {
+  it('replies is disconnected', async () => {
     // No ping ends this connection: only the transfer timeout can.
     const served = await servedNode({}, { transferTimeoutMs: 200, pingIntervalMs: 600_000 })
     const { port } = served.server
@@ -146,7 +146,7 @@ describe('a peer that does not read', () => {
     await served.close()
   })
 
-  it('the pongs to its pings gets only as many as the buffers hold', async () => {
+  it('pongs gets only as many as the buffers hold', async () => {
     const socket = await openFrames(port())
     socket.pause()
     const pings = Buffer.concat(Array.from({ length: 1000 }, () => frame('x'.repeat(125), { opcode: PING })))
@@ -183,7 +183,7 @@ describe('a handshake', () => {
     expect(leakIn(text)).toBeUndefined()
   })
 
-  it('of another protocol, or with compression and protocols asked for, gets none of them', async () => {
+  it('with another protocol, or with requests for compression and subprotocols, gets none of them', async () => {
     const extras =
       'Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=8\r\nSec-WebSocket-Protocol: a, b\r\n'
     const text = await connection(

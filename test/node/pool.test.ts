@@ -20,7 +20,7 @@ const head = async (node: Node) =>
   (await call(node, 'eth_getBlockByNumber', 'latest', false)) as { hash: string }
 
 describe('a pool', () => {
-  it('has chains that begin at the base and see nothing of each other', async () => {
+  it('has chains that begin at the base and are isolated from each other', async () => {
     base = await createNode({ mining: 'auto', frozenClock: true })
     await send(base, '0x1')
     await send(base, '0x2')
@@ -53,7 +53,7 @@ describe('a pool', () => {
     expect(await call(base, 'eth_blockNumber')).toBe('0x3')
   })
 
-  it('gives the same chain for the same name until it is closed, and works on after its base', async () => {
+  it('gives the same chain for the same name until it is closed, and continues after its base is closed', async () => {
     base = await createNode()
     await send(base, '0x1')
     pool = await createPool({ size: 1, base })
@@ -81,7 +81,7 @@ describe('a pool', () => {
     await upstream.close()
   })
 
-  it('has chains with the clock, the modes, the accounts and the names of the base, each of its own', async () => {
+  it('gives each chain its own copy of the clock, the modes, the accounts and the names of the base', async () => {
     // Without a time limit: scrypt is slow on a busy machine.
     const options = {
       preset: 'hardhat',

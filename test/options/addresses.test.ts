@@ -4,12 +4,12 @@ import { addressRanges, createAddressSet, isLoopback, plainAddress } from '../..
 const isRange = (text: string) => addressRanges.schema().safeParse([text]).success
 
 describe('addresses', () => {
-  it('know which are this machine', () => {
+  it('are recognised as this machine or not', () => {
     expect(['localhost', '127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'].every(isLoopback)).toBe(true)
     expect(['0.0.0.0', '::', '10.0.0.1', '127.example', '::ffff:10.0.0.1'].some(isLoopback)).toBe(false)
   })
 
-  it('are written one way', () => {
+  it('have one notation', () => {
     expect(plainAddress('::FFFF:10.0.0.1')).toBe('10.0.0.1')
     expect(plainAddress('FE80::1%eth0')).toBe('fe80::1')
   })
@@ -35,7 +35,7 @@ describe('addresses', () => {
     expect(isRange(text)).toBe(false)
   })
 
-  it('are found in ranges of either family, IPv4-mapped addresses too', () => {
+  it('are matched by ranges of either family, IPv4-mapped addresses too', () => {
     const inside = createAddressSet(['10.0.0.0/8', '::ffff:192.168.0.0/112', '2001:db8::/32', '1.2.3.4'])
     for (const address of ['10.200.0.1', '::ffff:10.0.0.1', '192.168.9.9', '2001:DB8::7', '1.2.3.4']) {
       expect(inside(address), address).toBe(true)

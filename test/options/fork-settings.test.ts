@@ -36,7 +36,7 @@ describe('the URL', () => {
     )
   })
 
-  it('is not repeated by the refusal, since it may hold a key', () => {
+  it('is not repeated by the refusal, since it may contain a key', () => {
     expect(() => resolveNodeOptions({ fork: 'ftp://node.example/secret' })).toThrow(/^((?!secret).)*$/)
   })
 
@@ -73,7 +73,7 @@ describe('the block', () => {
 
 const TWO_BLOCKS = 'Options "fork" and "forkBlock" name different blocks: a fork continues from one of them.'
 
-describe('what contradicts each other is refused:', () => {
+describe('settings that contradict each other are refused:', () => {
   it.each<[NodeOptions, string]>([
     [{ fork: `${URL}@7`, forkBlock: 8 }, TWO_BLOCKS],
     [{ fork: [`${URL}@7`, `${URL}@8`] }, TWO_BLOCKS],
@@ -99,13 +99,13 @@ describe('what contradicts each other is refused:', () => {
 })
 
 describe('the cache directory', () => {
-  it('is that of the user, by the rules of XDG', () => {
+  it('is in the user’s cache folder, by the rules of XDG', () => {
     expect(defaultCacheDir({})).toBe(join(homedir(), '.cache', 'tandem', 'fork'))
     expect(defaultCacheDir({ XDG_CACHE_HOME: '/var/cache/me' })).toBe('/var/cache/me/tandem/fork')
     expect(defaultCacheDir({ XDG_CACHE_HOME: 'relative' })).toBe(join(homedir(), '.cache', 'tandem', 'fork'))
   })
 
-  it('is the one given, or none', () => {
+  it('is the configured one, or none', () => {
     const settings = (given: NodeOptions) => remoteSettingsOf(resolveNodeOptions({ fork: URL, ...given }), {})
     expect(settings({ forkCacheDir: '/tmp/x', forkCacheSize: 3 })).toMatchObject({
       cacheDir: '/tmp/x',

@@ -45,7 +45,7 @@ describe('options', () => {
     })
   })
 
-  it('are those of the hosted service in its profile, unless others are given', () => {
+  it('have the defaults of the hosted service in its profile', () => {
     const hosted = { maxLogs: 10_000, maxLogBlocks: 2000, maxTraces: 100, maxTraceBlocks: 2000 }
     expect(resolveNodeOptions({ profile: 'hosted' })).toMatchObject(hosted)
     for (const name of ['maxLogs', 'maxLogBlocks', 'maxTraces', 'maxTraceBlocks'] as const) {
@@ -54,13 +54,13 @@ describe('options', () => {
     expect(resolveNodeOptions({ profile: 'node' }).maxTraceBlocks).toBe(0)
   })
 
-  it('take gas and wei as bigint, number or text', () => {
+  it('accept gas and wei as bigint, number or text', () => {
     for (const given of [8_000_000n, 8_000_000, '8000000', '0x7a1200']) {
       expect(resolveNodeOptions({ blockGasLimit: given }).blockGasLimit).toBe(8_000_000n)
     }
   })
 
-  it('lower the case of an address', () => {
+  it('convert addresses to lower case', () => {
     expect(resolveNodeOptions({ coinbase: `0x${'AB'.repeat(20)}` }).coinbase).toBe(`0x${'ab'.repeat(20)}`)
   })
 
@@ -189,7 +189,7 @@ describe('options', () => {
     expect(() => resolveNodeOptions({ mnemonic: 'zebra zebra' })).not.toThrow('zebra')
   })
 
-  it('refuse a name that is no option, inherited ones too', () => {
+  it('refuse an unknown name, inherited ones too', () => {
     expect(() => resolveNodeOptions({ minning: 'auto' } as object)).toThrow(
       saying('There is no option "minning".'),
     )
@@ -206,7 +206,7 @@ describe('options', () => {
     }
   })
 
-  it('have one flag, and one owner of each key of the reference node', () => {
+  it('have one flag each, and at most one option for each key of the reference node', () => {
     const flags = Object.values(TABLES).map(({ flag }) => flag.split(' ')[0])
     const keys = Object.values(TABLES).flatMap(({ rskjKeys }) => Object.keys(rskjKeys ?? {}))
     expect(new Set(flags).size).toBe(flags.length)

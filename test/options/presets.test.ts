@@ -12,7 +12,7 @@ const defaults = Object.entries(PRESET_DEFAULTS).flatMap(([preset, values]) =>
 )
 
 describe('presets', () => {
-  it.each(defaults)('%s gives %s a value that the setting takes', (_, key, value) => {
+  it.each(defaults)('%s gives %s a valid value', (_, key, value) => {
     expect(Object.keys(SETTINGS)).toContain(key)
     expect(checkSetting(SETTINGS[key] as Setting<unknown, unknown>, value, key)).toEqual(value)
   })
@@ -27,7 +27,7 @@ describe('presets', () => {
     })
   })
 
-  it('let batches be as large as those of ethers where REMASC transactions are hidden', () => {
+  it('allow batches as large as those of ethers when REMASC transactions are hidden', () => {
     expect(resolveNodeOptions({ hideRemasc: true }).maxBatch).toBe(100)
     expect(resolveNodeOptions({ hideRemasc: true, maxBatch: 20 }).maxBatch).toBe(20)
     expect(resolveNodeOptions({ hideRemasc: true, maxBatch: 300 }).maxBatch).toBe(300)
@@ -51,7 +51,7 @@ describe('presets', () => {
     expect(resolveServeOptions({ cors: [] }, { preset: 'anvil' }).cors).toEqual([])
   })
 
-  it('are for the local chain of a node with accounts', () => {
+  it('apply only to the local chain of a node with accounts', () => {
     expect(() => resolveNodeOptions({ preset: 'anvil', chain: 'testnet' })).toThrow(
       saying(
         'Options "chain" and "preset" contradict each other: preset is for a local chain (regtest), not testnet.',

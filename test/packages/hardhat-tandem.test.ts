@@ -75,7 +75,7 @@ describe('the node of a Hardhat project', () => {
     expect(await failure(REFUSED + SEVEN)).toContain("reverted with custom error 'Refused(by: 7)'")
   })
 
-  it('starts without artifacts, and registers those that a compiler writes later', async () => {
+  it('starts without artifacts, and registers artifacts that a compiler writes later', async () => {
     node = await project.startNode(tandem, {}, join(folder, 'artifacts'))
     expect(await failure(REFUSED + SEVEN)).toContain('reverted with an unrecognized custom error')
     writeArtifact('Refusing', 'Refused')
@@ -113,7 +113,7 @@ describe('the package', () => {
     expect(own.files).toEqual(expect.arrayContaining(named.filter((path) => path !== 'package.json')))
   })
 
-  it('names the network alike for both versions of Hardhat', () => {
+  it('uses the same network name for both versions of Hardhat', () => {
     const hardhat2 = readFileSync(join(PACKAGE, 'hardhat-2.cjs'), 'utf8')
     expect(hardhat2).toContain(`const NETWORK = '${project.NETWORK}'`)
     expect(hardhat2).toContain(`const PLACEHOLDER_URL = '${project.PLACEHOLDER_URL}'`)

@@ -57,11 +57,11 @@ function eagerOf(module: string): Set<OutputChunk> {
 }
 
 describe('the bundle', () => {
-  it('prints its version and its commands with the reader of the command line alone', () => {
+  it('prints its version and its commands by loading only the command line parser', () => {
     expect(packagesIn(eagerOf('cli/main.ts'))).toEqual(new Set(['commander']))
   })
 
-  it('explains the flags of a node without loading one', () => {
+  it('prints the flags of a node without loading the node', () => {
     expect(packagesIn(eagerOf('cli/start-command.ts'))).toEqual(new Set(['commander', 'zod']))
   })
 
@@ -72,7 +72,7 @@ describe('the bundle', () => {
     expect([...packagesIn(chunks.values())].some((name) => CLUSTER.test(name))).toBe(true)
   })
 
-  it('imports what the manifest lists, and holds only what it does not list', () => {
+  it('imports the dependencies in the manifest, and bundles all others', () => {
     const listed = Object.keys({ ...MANIFEST.dependencies, ...MANIFEST.optionalDependencies })
     const peers = Object.keys(MANIFEST.peerDependencies)
     const imported = installed(chunks.values(), ['imports', 'dynamicImports'])

@@ -49,7 +49,7 @@ const environment = Object.fromEntries(
 )
 
 describe('the image', () => {
-  it('copies what is there, and the context lets in just that', () => {
+  it('copies existing files, and the build context contains only those', () => {
     const lines = read('.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'))
@@ -59,7 +59,7 @@ describe('the image', () => {
     for (const name of letIn) expect(existsSync(join(ROOT, name)), name).toBe(true)
   })
 
-  it('builds by scripts that exist, and takes along what the package holds', () => {
+  it('builds with existing scripts, and contains the files of the package', () => {
     const steps = named('RUN', build).map((words) => words.join(' '))
     const scripts = steps.flatMap((step) => [...step.matchAll(/npm run (\S+)/g)].map(([, script]) => script))
     expect(scripts.length).toBeGreaterThan(0)
@@ -71,7 +71,7 @@ describe('the image', () => {
     expect(taken).toEqual(expect.arrayContaining([...runs, 'package.json', 'node_modules']))
   })
 
-  it('runs the command as a user without rights, on a Node.js that the package takes', () => {
+  it('runs the command as an unprivileged user, on a supported Node.js', () => {
     const last = image.map(({ name }) => name)
     expect(named('USER')).toEqual([['node']])
     expect(last.lastIndexOf('RUN')).toBeLessThan(last.indexOf('USER'))
@@ -84,7 +84,7 @@ describe('the image', () => {
     )
   })
 
-  it('sets what the node knows, and keeps the chain in its volume', () => {
+  it('sets variables that the node knows, and keeps the chain in its volume', () => {
     const known = Object.values(SETTINGS).map(({ flag }) => variableOf(flag))
     const given = Object.keys(environment).filter((name) => name.startsWith('TANDEM_'))
     expect(given.length).toBeGreaterThan(0)
@@ -93,13 +93,13 @@ describe('the image', () => {
     expect(named('EXPOSE')).toEqual([[environment.TANDEM_PORT]])
   })
 
-  it('does not open the node to everybody unasked', async () => {
+  it('does not open the node to everybody by default', async () => {
     const { code, stderr } = await runCommand(named('CMD')[0] ?? [], environment)
     expect(code).toBe(2)
     expect(stderr).toMatch(/^tandem: .*--unsafe-open.*\n$/)
   })
 
-  it('distinguishes a running node from one that is not', async () => {
+  it('distinguishes a running node from a stopped one', async () => {
     const [, ...check] = named('HEALTHCHECK')[0] ?? []
     const script = check.join(' ').replace('/app/', ROOT)
     const ask = async (port: string, more: Record<string, string> = {}) => {

@@ -113,7 +113,7 @@ beforeAll(async () => {
 }, TIME_LIMIT_MS)
 
 describe('the packed package', () => {
-  it('holds the bundles, the declarations, the genesis files and what a reader needs, and nothing else', () => {
+  it('contains the bundles, the declarations, the genesis files and the documents, and nothing else', () => {
     const genesis = ['regtest', 'devnet', 'testnet', 'mainnet'].map((chain) => `genesis/${chain}.json`)
     const bundles = Object.values<string | { default: string }>(manifest.exports)
       .filter((entry) => typeof entry === 'object')
@@ -152,7 +152,7 @@ describe('the packed package', () => {
     expect(Object.keys(dependencies)).toEqual(['hardhat-tandem', 'tandem'])
   })
 
-  it('depends on packages that run on all its releases of Node.js, and on none that is deprecated', () => {
+  it('depends only on packages that support all its Node.js releases and are not deprecated', () => {
     const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
     const used = Object.entries<{
       dev?: boolean
@@ -174,7 +174,7 @@ describe('the packed package', () => {
     expect(used.filter(([, { deprecated }]) => deprecated !== undefined)).toEqual([])
   })
 
-  it('holds all that its documents link to, but for pictures and what maintainers read', () => {
+  it('contains all files that its documents link to, except pictures and maintainer documents', () => {
     const pages = contents
       .filter((name) => name.endsWith('.md'))
       .map((name) => [name, readFileSync(join(place, name), 'utf8')] as const)
@@ -253,7 +253,7 @@ describe('the packed package', () => {
     expect(await hosted.end('SIGTERM')).toBe(0)
   })
 
-  it('goes on answering when a part that it loads late is missing', async () => {
+  it('continues to answer when a module that it loads on demand is missing', async () => {
     const torn = join(clean, 'node_modules/torn')
     cpSync(place, torn, { recursive: true })
     const chunks = join(torn, 'dist/chunks')
@@ -266,7 +266,7 @@ describe('the packed package', () => {
     expect(await node.end('SIGTERM')).toBe(0)
   })
 
-  it('is imported by its name, and by nothing that is inside it', async () => {
+  it('is imported by its name, and not by internal paths', async () => {
     writeFileSync(
       join(clean, 'import.js'),
       `import { createNode } from 'tandem'
@@ -280,7 +280,7 @@ describe('the packed package', () => {
     expect(JSON.parse(stdout)).toEqual(['0x21', 'tandem', 'ERR_PACKAGE_PATH_NOT_EXPORTED'])
   })
 
-  it('brings types that a TypeScript project compiles against, its declarations checked too', async () => {
+  it('has types that a TypeScript project compiles against without skipLibCheck', async () => {
     mkdirSync(join(clean, 'node_modules/@types'))
     symlinkSync(join(MODULES, '@types/node'), join(clean, 'node_modules/@types/node'), 'dir')
     if (!existsSync(join(clean, 'node_modules/undici-types')))
@@ -319,7 +319,7 @@ describe('the packed package', () => {
     expect(errors).toBe('')
   })
 
-  it('declares its types by its own words and those of peers', () => {
+  it('declares its types only from its own and its peers’ declarations', () => {
     const declared = contents
       .filter((name) => name.endsWith('.d.ts'))
       .map((name) => readFileSync(join(place, name), 'utf8'))
@@ -335,14 +335,14 @@ describe('the packed package', () => {
 })
 
 describe('the packed plugin for Hardhat', () => {
-  it('takes later releases of the node than the one it was made with', () => {
+  it('accepts later releases of the node', () => {
     const { peerDependencies } = JSON.parse(
       readFileSync(join(clean, 'node_modules/hardhat-tandem/package.json'), 'utf8'),
     )
     expect(peerDependencies.tandem).toBe(`^${manifest.version}`)
   })
 
-  it('serves each connection of Hardhat 3 a node of the installed package', async () => {
+  it('gives each connection of Hardhat 3 a node of the installed package', async () => {
     writeFileSync(
       join(clean, 'plugin.js'),
       `import { tandem } from 'hardhat-tandem/3'

@@ -8,7 +8,7 @@ import { describeWith, NATS_SERVER } from '../support/tools.ts'
 const IS_LONG = process.env.CLUSTER_ROUNDS !== undefined
 
 describeWith(NATS_SERVER, 'three clustered nats-servers', () => {
-  it('lose one and continue', async () => {
+  it('continue after the loss of one server', async () => {
     const { url, servers } = await natsCluster()
     const cluster = newCluster(url, { clusterReplicas: 3 })
     const leader = await cluster.start({ role: 'leader' })

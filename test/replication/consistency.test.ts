@@ -45,7 +45,7 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
     }
   }
 
-  it('shows callers their own writes and never an earlier state, at whichever node they call', async () => {
+  it('shows callers their own writes and never an earlier state, at every node', async () => {
     cluster = newCluster(nats.url)
     const nodes = await nodesOf(3)
     const servers = await Promise.all(nodes.map((node) => serve(node, { port: 0 })))
@@ -82,7 +82,7 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
     await Promise.all(servers.map((server) => server.close()))
   })
 
-  it('makes a caller wait for what it has seen elsewhere, and refuses it in time', async () => {
+  it('makes a caller wait for state that it has seen at another node, and refuses it at the deadline', async () => {
     cluster = newCluster(nats.url)
     const leader = await cluster.start({ role: 'leader' })
     const proxy = await tcpProxy(nats.port)
@@ -117,7 +117,7 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
     await proxy.close()
   })
 
-  it('gives subscribers of three followers one story through reorganisations and reverts', async () => {
+  it('sends subscribers of three followers the same events through reorganisations and reverts', async () => {
     cluster = newCluster(nats.url)
     const nodes = await nodesOf(3)
     const stories = await Promise.all(nodes.map(storyOf))
@@ -152,7 +152,7 @@ describeWith(NATS_SERVER, 'callers of several followers', () => {
     }
   })
 
-  it('asks the node that made a filter, whichever node is polled', async () => {
+  it('forwards a poll to the node that made the filter', async () => {
     cluster = newCluster(nats.url)
     const [leader, first, second] = (await nodesOf(2)) as [Node, Node, Node]
     const [from] = await rpc(leader, 'eth_accounts')

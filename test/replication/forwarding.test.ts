@@ -39,7 +39,7 @@ describeWith(NATS_SERVER, 'a follower', () => {
 
   const height = (node: Node) => node.engine.queries.head().block.header.number
 
-  it('has the leader answer what names the pending block, wherever it stands in the parameters', async () => {
+  it('forwards calls on the pending block to the leader, wherever the tag is in the parameters', async () => {
     const [from] = await rpc(leader, 'eth_accounts')
     await rpc(leader, 'evm_setAutomine', false)
     // Only the leader knows the overrides of the next block.
@@ -56,7 +56,7 @@ describeWith(NATS_SERVER, 'a follower', () => {
     await rpc(leader, 'evm_setAutomine', true)
   })
 
-  it('refuses what would send keys or passphrases over NATS', async () => {
+  it('refuses calls that would send keys or passphrases over NATS', async () => {
     for (const method of ['personal_newAccount', 'personal_importRawKey', 'personal_listAccounts']) {
       await expect(rpc(follower, method, 'secret')).rejects.toMatchObject({
         code: -32604,
@@ -66,7 +66,7 @@ describeWith(NATS_SERVER, 'a follower', () => {
     expect(await rpc(leader, 'personal_newAccount', 'secret')).toMatch(/^0x[0-9a-f]{40}$/)
   })
 
-  it('answers a change when it is done, and one that waited too long is never carried out', async () => {
+  it('answers a change after it is applied, and never applies one past its deadline', async () => {
     const before = height(leader)
     const block = mined()
     const long = rpc(follower, 'hardhat_mine', MANY)
@@ -96,8 +96,8 @@ describeWith(NATS_SERVER, 'a follower', () => {
     await until(() => height(follower) === height(leader), 'the follower has caught up')
   })
 
-  describe('and messages of others', () => {
-    it('go on, whatever is published to their subjects', async () => {
+  describe('and messages of strangers', () => {
+    it('continue, whatever is published to their subjects', async () => {
       const names = namesOf(cluster.clusterName)
       const other = await connect({ servers: nats.url })
       const id = (await follower.health())?.cluster?.id ?? ''

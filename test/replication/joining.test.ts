@@ -32,7 +32,7 @@ describeWith(NATS_SERVER, 'joining a cluster', () => {
     return rpc(node, 'eth_sendTransaction', { from, to: from })
   }
 
-  it('is refused to another chain, genesis or data directory, in a sentence', async () => {
+  it('is refused with a message for another chain, genesis or data directory', async () => {
     cluster = newCluster(nats.url)
     await cluster.start({ role: 'leader' })
     const { clusterName } = cluster
@@ -64,7 +64,7 @@ describeWith(NATS_SERVER, 'joining a cluster', () => {
     )
   })
 
-  it('is refused where NATS has no room for the log, or too few servers, with what to do about it', async () => {
+  it('is refused when NATS has no room for the log or too few servers, with the remedy', async () => {
     cluster = newCluster(nats.url)
     expect(await refusal({ clusterReplicas: 3 })).toMatch(
       /^cluster: NATS at \S+ cannot be used: .* \(choose --cluster-replicas 1, or servers that form a NATS cluster\)\.$/,
@@ -74,7 +74,7 @@ describeWith(NATS_SERVER, 'joining a cluster', () => {
     )
   })
 
-  it('begins with the chain of the directory that the first leader has', async () => {
+  it('starts from the chain in the first leader’s directory', async () => {
     const dataDir = join(temporaryFolder(), 'first')
     const alone = await createNode({ dataDir })
     const hash = await mine(alone)
@@ -87,7 +87,7 @@ describeWith(NATS_SERVER, 'joining a cluster', () => {
     expect(await rpc(leader, 'eth_getTransactionReceipt', next)).toMatchObject({ blockNumber: '0x2' })
   })
 
-  it('continues a directory of the cluster, from a snapshot where the log has dropped the next records', async () => {
+  it('continues from a directory of the cluster, with a snapshot when the log has dropped the next records', async () => {
     cluster = newCluster(nats.url, { clusterLogBytes: 1 << 20 })
     const leader = await cluster.start({ role: 'leader' })
     const proxy = await tcpProxy(nats.port)

@@ -32,7 +32,7 @@ const SCRIPT = `
   process._rawDebug('joining')
   await createNode({ cluster: 'nats://127.0.0.1:1' }).catch(({ message }) => process._rawDebug(message))`
 
-it('loads the code of clusters for a node with the option "cluster" only', async () => {
+it('loads the code of clusters only for a node with the option "cluster"', async () => {
   const run = promisify(execFile)
   const { stderr } = await run(process.execPath, ['--input-type=module', '--eval', SCRIPT], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),

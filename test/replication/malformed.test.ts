@@ -119,7 +119,7 @@ describe('a node that is called over NATS', () => {
     )
   })
 
-  it('makes a call once that arrives twice, and none after its time', async () => {
+  it('executes a call that arrives twice only once, and no call after its deadline', async () => {
     const { receiveWhole, called, sent } = answering()
     receiveWhole(bytesOf(CALL))
     receiveWhole(bytesOf(CALL))
@@ -143,7 +143,7 @@ describe('messages', () => {
     expect(() => read(schema, bytesOf(value))).toThrow()
   })
 
-  it('of the log are refused by an error, whatever their bytes are', () => {
+  it('of the log are refused with an error, whatever their bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(() => decodeLogRecord(bytes)).toThrow(Error)
@@ -152,7 +152,7 @@ describe('messages', () => {
     )
   })
 
-  it('in chunks are refused beyond their last one', () => {
+  it('in chunks are refused beyond the last chunk', () => {
     const chunk = Buffer.concat([Buffer.from([3, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]), Buffer.from('x')])
     expect(() => createChunkReader().read(chunk)).toThrow('a chunk of the cluster is behind its last one')
     expect(() => createChunkReader().read(chunk.subarray(0, 11))).toThrow(

@@ -25,7 +25,7 @@ describeWith(NATS_SERVER, 'operating a cluster', () => {
   })
   afterAll(() => nats.remove())
 
-  it('hands over at once when the leader is asked to end, and shows its nodes', async () => {
+  it('hands over at once when the leader is stopped, and shows its nodes', async () => {
     processes = processCluster(nats.url, 'operating')
     const leader = await processes.start('a', ['--role', 'leader'])
     const other = await processes.start('b')
@@ -94,7 +94,7 @@ describeWith(NATS_SERVER, 'operating a cluster', () => {
     await connection.close()
   })
 
-  it('is not ready when nothing of the leader has arrived for longer than --max-lag', async () => {
+  it('is not ready when no message of the leader has arrived for longer than --max-lag', async () => {
     cluster = newCluster(nats.url, { maxLag: 1 })
     await cluster.start({ role: 'leader' })
     const proxy = await tcpProxy(nats.port)

@@ -34,7 +34,7 @@ describeWith(NATS_SERVER, 'a cluster whose NATS is in trouble', () => {
       'the same head',
     )
 
-  it('refuses writes while NATS is away, does not make them later, and recovers by itself', async () => {
+  it('refuses writes while NATS is down, does not apply them later, and recovers by itself', async () => {
     cluster = newCluster(nats.url)
     const leader = await cluster.start({ role: 'leader' })
     const follower = await cluster.start({ role: 'follower' })
@@ -70,7 +70,7 @@ describeWith(NATS_SERVER, 'a cluster whose NATS is in trouble', () => {
     expect(leader.engine.queries.poolSize()).toEqual({ pending: 0, queued: 0 })
   })
 
-  it('does not make a refused call that the network delivers late', async () => {
+  it('does not execute a refused call that the network delivers late', async () => {
     cluster = newCluster(nats.url)
     const leader = await cluster.start({ role: 'leader' })
     const proxy = await tcpProxy(nats.port)
@@ -158,7 +158,7 @@ describeWith(NATS_SERVER, 'a cluster whose NATS is in trouble', () => {
     await small.remove()
   })
 
-  it('makes room when the log is full, and lets a new node and one that fell behind begin with a snapshot', async () => {
+  it('frees space when the log is full, and starts new and lagging nodes from a snapshot', async () => {
     cluster = newCluster(nats.url, { clusterLogBytes: 1 << 20 })
     const leader = await cluster.start({ role: 'leader' })
     const follower = await cluster.start({ role: 'follower' })

@@ -31,7 +31,7 @@ function readerOf(log: Log, apply: () => Promise<void>) {
   return new Reader({ log, applied: 0, enqueue, logger: silentLogger, apply, loadSnapshot: async () => 0 })
 }
 
-it('counts a record once answers may show it, and reaches its sequence once all answers do', async () => {
+it('counts a record when answers may include it, and reaches its sequence when all answers do', async () => {
   const { log, deliver } = fakeLog()
   let finish = () => {}
   const reader = readerOf(
@@ -51,7 +51,7 @@ it('counts a record once answers may show it, and reaches its sequence once all 
   reader.end()
 })
 
-it('reaches what the node has appended once the command continues after its batch', async () => {
+it('reaches the sequence that the node appended when the command continues after its batch', async () => {
   const reader = readerOf(fakeLog().log, async () => {})
   await reader.start()
   const order: string[] = []

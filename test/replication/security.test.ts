@@ -66,7 +66,7 @@ describeWith(NATS_SERVER, 'a NATS server that not everybody may use', () => {
   const status = (...flags: string[]) =>
     runCommand(['cluster', 'status', '--cluster-name', cluster.clusterName, '--json', ...flags])
 
-  it('carries a cluster over TLS, and is refused with the certificate of another', async () => {
+  it('carries a cluster over TLS, and is refused with the certificate of another authority', async () => {
     nats = await natsServer(TLS)
     const url = nats.url.replace('nats:', 'tls:')
     cluster = newCluster(url)
@@ -85,7 +85,7 @@ describeWith(NATS_SERVER, 'a NATS server that not everybody may use', () => {
     })
   })
 
-  it('without TLS is refused by a node that asks for it', async () => {
+  it('without TLS is refused by a node that requires it', async () => {
     nats = await natsServer()
     cluster = newCluster(nats.url.replace('nats:', 'tls:'))
     expect(await refusal({ clusterCa: CA })).toMatch(

@@ -28,7 +28,7 @@ describeWith(NATS_SERVER, 'a slow follower', () => {
   const heightOf = (node: Node) => node.engine.queries.head().block.header.number
   const addressOf = (n: number): Hex => `0x${n.toString(16).padStart(40, '8')}`
 
-  it('behind a narrow network falls behind alone, reports it, and has the same story in the end', async () => {
+  it('on a slow network lags without slowing others, reports it, and finally has the same events', async () => {
     cluster = newCluster(nats.url, { maxLag: 1 })
     const leader = await cluster.start({ role: 'leader' })
     const fast = await cluster.start({ role: 'follower' })

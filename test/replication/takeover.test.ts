@@ -121,7 +121,7 @@ describeWith(NATS_SERVER, 'a leader that ends', () => {
     40_000 * Number(ROUNDS ?? 5),
   )
 
-  it('writes nothing when it was stopped beyond its lease', async () => {
+  it('writes nothing after a pause longer than its lease', async () => {
     await startServers(1)
     cluster = processCluster(url, 'stop')
     const nodes = await Promise.all(['a', 'b'].map((name) => cluster.start(name)))
