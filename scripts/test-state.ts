@@ -132,7 +132,7 @@ async function runCase(test: StateTest, wanted: Case, vm: Vm): Promise<string | 
     const parts = { transaction, state, env, vm, gasAvailable: env.gasLimit, deadlineMs: DEADLINE_MS }
     logs = (await applyTransaction(parts)).logs
   } catch (error) {
-    // A transaction that is not valid leaves the state as it was.
+    // A transaction that is not valid leaves the state unchanged.
     if (!(error instanceof TransactionRejected)) return `threw ${error}`
   }
   const found = await ethereumStateRoot(before.changes(), state.changes())

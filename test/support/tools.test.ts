@@ -30,7 +30,7 @@ async function runProbe(
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, printed })))
 }
 
-it('are run with a tool that is at the place named', async () => {
+it('are run when the tool is at the configured path', async () => {
   const { code, printed } = await runProbe({ CI: 'true', REDIS_SERVER_PATH: process.execPath })
   expect(code, printed).toBe(0)
   expect(printed).toMatch(/Tests\s+2 passed/)

@@ -295,7 +295,7 @@ describe('a connection of the fast path', () => {
     expect(served.errors).toEqual(['ERR_HTTP_REQUEST_TIMEOUT'])
   })
 
-  it('is refused by node:http when a request that was handed over never ends', async () => {
+  it('is closed by node:http when a request that was handed over never ends', async () => {
     const socket = await open(50)
     socket.send('GET / HT')
     expect(statuses(await socket.ended())).toEqual([408])

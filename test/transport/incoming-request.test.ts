@@ -6,7 +6,7 @@ import { createRemoteAddressOf, requestIdOf } from '../../src/transport/incoming
 import { type EchoNode, serveEcho } from './echo-node.ts'
 
 describe('the ID of a request', () => {
-  it('is the caller’s own where it is acceptable', () => {
+  it('is the caller’s own when it is acceptable', () => {
     expect(requestIdOf({ 'x-request-id': 'a1-B2.c3:d4' })).toBe('a1-B2.c3:d4')
   })
 
@@ -57,7 +57,7 @@ function seen(proxies: readonly string[], peer: string | undefined, forwarded?: 
 }
 
 describe('the remote address', () => {
-  it('is that of the connection, not of the request before', () => {
+  it('is that of the connection, not of the previous request', () => {
     const addressOf = createRemoteAddressOf([])
     const peers = ['::ffff:9.8.7.6', '1.2.3.4', '1.2.3.4', '::ffff:9.8.7.6', undefined]
     const requests = peers.map((remoteAddress) => ({ headers: {}, socket: { remoteAddress } }))
@@ -70,7 +70,7 @@ describe('the remote address', () => {
     ])
   })
 
-  it('is the socket’s where no proxy is trusted', () => {
+  it('is the socket’s when no proxy is trusted', () => {
     expect(seen([], '::ffff:9.9.9.9', '1.1.1.1')).toBe('9.9.9.9')
     expect(seen([], undefined)).toBe('')
   })
@@ -79,7 +79,7 @@ describe('the remote address', () => {
     expect(seen(['10.0.0.0/8'], '9.9.9.9', '1.1.1.1')).toBe('9.9.9.9')
   })
 
-  it('is the last address that is no trusted proxy, whatever its sender claims', () => {
+  it('is the last address that is not a trusted proxy, whatever its sender claims', () => {
     expect(seen(['10.0.0.0/8'], '10.0.0.1', '6.6.6.6, 1.1.1.1')).toBe('1.1.1.1')
     expect(seen(['10.0.0.0/8'], '10.0.0.1', '6.6.6.6, 1.1.1.1, 10.0.0.2')).toBe('1.1.1.1')
     expect(seen(['10.0.0.0/8'], '::ffff:10.0.0.1', ['6.6.6.6', '1.1.1.1'])).toBe('1.1.1.1')

@@ -41,7 +41,7 @@ async function lines(socket: Socket, count: number): Promise<string[]> {
 const ids = (answers: readonly string[]) => answers.map((answer) => JSON.parse(answer).id)
 
 describe('a Unix socket', () => {
-  it('answers values with and without white space between them, in order, a line each', async () => {
+  it('answers values with and without white space between them, in order, on one line each', async () => {
     node = await servedNode({}, { ipc: path })
     expect(node.server.ipcPath).toBe(path)
     const socket = await open()
@@ -99,7 +99,7 @@ describe('a Unix socket', () => {
     rpcClient.close()
   })
 
-  it('answers bytes that are no JSON and messages beyond the limit by an error, and closes', async () => {
+  it('answers invalid JSON and messages beyond the limit with an error, and closes', async () => {
     node = await servedNode({}, { ipc: path, maxBodyBytes: 200 })
     const cases: [string, number[]][] = [
       [`${request(1, 'eth_chainId')}nonsense`, [-32700]],

@@ -33,7 +33,7 @@ describe('a stream of JSON values', () => {
     expect(cut(texts.join(''), size).values).toEqual(texts)
   })
 
-  it('fails at a byte that begins neither, and on every later push', () => {
+  it('fails at a byte that begins neither an object nor an array, and on every later push', () => {
     expect(cut('{"a":1} nonsense {}', 100)).toMatchObject({
       values: ['{"a":1}'],
       failure: 'JSON parse error',

@@ -41,7 +41,7 @@ describe('a busy node', () => {
     expect((await first).body.error.code).toBe(-32011)
   })
 
-  it('refuses it by the code alone within a batch and over a WebSocket', async () => {
+  it('refuses a heavy call with only the code within a batch and over a WebSocket', async () => {
     served = await servedNode({ maxHeavy: 1, maxHeavyWaiting: 0, rpcTimeoutMs: 700, callGasCap: 0 })
     const first = served.post(JSON.stringify(endless(1)))
     await running(served, 1)
@@ -118,7 +118,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
 
     // A body of 80,000 bytes takes several reads, which are left to node:http.
     it.each([30_000, 80_000])(
-      'gives back the bytes of a reply of %i bytes when its caller disconnects',
+      'releases the bytes of a reply of %i bytes when its caller disconnects',
       async (size) => {
         node = await serveEcho({ fastHttp, maxBufferedBytes: 1.5 * size })
         const init = { method: 'POST', headers: { 'Content-Type': 'application/json' } }

@@ -49,7 +49,7 @@ class SlowConnection extends MessageConnection {
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('disconnects a peer of which nothing is read in a whole interval after the first', async () => {
+it('disconnects a peer that sends no bytes in a whole interval after the first', async () => {
   const connection = new SlowConnection()
   let finish = () => {}
   const sent = connection.send(

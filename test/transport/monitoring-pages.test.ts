@@ -49,8 +49,8 @@ describe('health and readiness', () => {
   })
 })
 
-describe('figures', () => {
-  it('show what a fork asks upstream, and its budget, and the readiness of what it is a fork', async () => {
+describe('metrics', () => {
+  it('show the upstream requests of a fork, its budget, and the readiness of its upstream', async () => {
     const upstream = await servedNode()
     const proxy = await faultProxy(upstream.url)
     proxy.push(reset)

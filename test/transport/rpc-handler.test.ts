@@ -84,7 +84,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
   afterEach(() => node.close())
 
   describe('a JSON-RPC POST', () => {
-    it('reaches the dispatcher as it came and is answered with 200', async () => {
+    it('reaches the dispatcher unchanged and is answered with 200', async () => {
       const answer = await send({ body: '[{"a":"é"}]' })
       expect(answer).toMatchObject({ status: 200, text: 'echo:[{"a":"é"}]' })
       expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'content-length': '17' })
@@ -123,7 +123,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       expectRefusal(await send({ headers: { 'Content-Encoding': 'gzip' }, body: 'x' }), 415, -32600)
     })
 
-    it('answers 200 and nothing when there is nothing to answer', async () => {
+    it('is answered with 200 and an empty body when there is no reply', async () => {
       expect(await send({ body: 'silent' })).toMatchObject({ status: 200, text: '' })
     })
 
@@ -168,7 +168,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       expectRefusal(await send({ body: `${'é'.repeat(500)}x` }), 413, -32600)
     })
 
-    it('refuses by the announced length, and by the bytes that come without one', async () => {
+    it('applies to the announced length, and to the received bytes without one', async () => {
       const announced = await send({ body: 'x'.repeat(100_000) })
       expectRefusal(announced, 413, -32600)
       expect(announced.text).toContain('1000 bytes')

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { dispatchLong } from '../../src/transport/text-dispatcher.ts'
 import { SESSION } from '../support/rpc.ts'
 
-it('runs a message without an answer once, whether that is known at once or later', async () => {
+it('runs a message without an answer once, whether the dispatcher is synchronous or not', async () => {
   const asked: string[] = []
   const dispatchText = async (text: string) => {
     asked.push(text)

@@ -93,7 +93,7 @@ describe('a WebSocket', () => {
     expect(await got).toEqual(['echo:subscribe', newsText(1)])
   })
 
-  it('loses no message when it sends faster than it is answered', async () => {
+  it('loses no message when the client sends faster than it is answered', async () => {
     const socket = await open()
     const count = 2000
     const got = messages(socket, count)
@@ -106,7 +106,7 @@ describe('a WebSocket', () => {
     expect(all.slice(1)).toEqual(Array.from({ length: count - 1 }, (_, i) => `echo:${i + 1}`))
   })
 
-  it('is answered while another one waits', async () => {
+  it('is answered while another WebSocket waits', async () => {
     const [slow, quick] = [await open(), await open()]
     slow.send('hold')
     await node.holding

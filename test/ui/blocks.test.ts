@@ -85,7 +85,7 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     expect(await explorer.findings()).toEqual([])
   })
 
-  it('show a block of 1,000 transactions with few elements, and load those that are scrolled to', async () => {
+  it('show a block of 1,000 transactions with few elements, and load transactions on scrolling', async () => {
     const explorer = await open({ accountSlots: 1000, blockGasLimit: 30_000_000n, accounts: 10 })
     const { page, call, node } = explorer
     await call('evm_setAutomine', false)

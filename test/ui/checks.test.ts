@@ -54,7 +54,7 @@ describe('a check', () => {
 describeWith(CHROMIUM, 'an answer of another type', () => {
   const open = useExplorer()
 
-  it('is named in place of what the page would show', async () => {
+  it('is reported in place of the page content when it fails', async () => {
     const { page, goTo } = await open()
     await page.getByTitle('Connected').waitFor()
     await page.route('**', async (route) => {

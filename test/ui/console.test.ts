@@ -34,7 +34,7 @@ describeWith(CHROMIUM, 'the console', () => {
     return (await call('eth_getTransactionReceipt', hash)).contractAddress
   }
 
-  it('shows lines and failures of transactions and calls as they come, as text', async () => {
+  it('shows lines and failures of transactions and calls when they arrive, as text', async () => {
     const explorer = await open({}, {}, '#/console')
     const { page, call } = explorer
     await page.getByTitle('Connected').getByText('#0').waitFor()
@@ -55,7 +55,7 @@ describeWith(CHROMIUM, 'the console', () => {
     await output.waitFor({ state: 'detached' })
   })
 
-  it('calls any method by a form of its schema', async () => {
+  it('calls any method through a form made from its schema', async () => {
     const explorer = await open({}, {}, '#/console/eth_getBlockByNumber')
     const { page, call } = explorer
     const form = (name: string) => page.getByRole('form', { name, exact: true })
@@ -86,7 +86,7 @@ describeWith(CHROMIUM, 'the console', () => {
     await form('eth_getUncleByBlockHashAndIndex').waitFor()
   })
 
-  it('alone asks for the whole document of the methods, and once', async () => {
+  it('is the only page that requests the full OpenRPC document, and only once', async () => {
     const { page, goTo, url } = await open()
     // The first page has its names.
     await page.getByRole('button', { name: 'Mine' }).waitFor()
@@ -107,7 +107,7 @@ describeWith(CHROMIUM, 'the console', () => {
     expect(asked).toEqual([[true], []])
   })
 
-  it('fits a phone in the dark, as the page of peers does, where addresses are banned', async () => {
+  it('fits a phone in the dark theme, like the page of peers, where addresses are banned', async () => {
     const explorer = await open({}, {}, '#/console')
     const { page, call, goTo } = explorer
     await page.setViewportSize({ width: 400, height: 800 })

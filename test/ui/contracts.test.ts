@@ -127,7 +127,7 @@ describeWith(CHROMIUM, 'the pages of contracts', () => {
     expect(await page.locator('main img').count()).toBe(0)
   })
 
-  it('offer neither registration nor sending where the caller may not, and fit a phone', async () => {
+  it('offer neither registration nor sending to a caller without the right, and fit a phone', async () => {
     const methods = ['-evm_setAbi', '-eth_sendTransaction', '-debug_storageRangeAt']
     const explorer = await open({ methods })
     const { page, goTo } = explorer

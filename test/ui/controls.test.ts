@@ -16,7 +16,7 @@ const EMPTY_SECTIONS = `[...document.querySelectorAll('section.card')]
 describeWith(CHROMIUM, 'the pages that change the chain', () => {
   const open = useExplorer()
 
-  it('pool: shows what waits, and drops a transaction', async () => {
+  it('pool: shows pooled transactions, and drops one', async () => {
     const explorer = await open({ mining: 'manual' }, {}, '#/pool')
     const { page, call } = explorer
     const [from, to] = await call('eth_accounts')
@@ -97,7 +97,7 @@ describeWith(CHROMIUM, 'the pages that change the chain', () => {
     expect(await explorer.findings()).toEqual([])
   })
 
-  it('accounts: gives coins, sends them, impersonates', async () => {
+  it('accounts: sets balances, sends coins, impersonates', async () => {
     const explorer = await open({}, {}, '#/accounts')
     const { page, call } = explorer
     const [alice] = await call('eth_accounts')
@@ -127,7 +127,7 @@ describeWith(CHROMIUM, 'the pages that change the chain', () => {
     expect(await explorer.findings()).toEqual([])
   })
 
-  it('say what they do not show to a caller, and have no link there', async () => {
+  it('state what they do not show to a caller, and have no link to it', async () => {
     const keys = keyFile()
     try {
       const key = await keys.add('reader')
@@ -161,7 +161,7 @@ describeWith(CHROMIUM, 'the pages that change the chain', () => {
     await page.getByRole('form', { name: 'Impersonate' }).waitFor()
   })
 
-  it('are without buttons for what the caller may not, and fit a phone in the dark', async () => {
+  it('have no buttons for actions that the caller may not take, and fit a phone in the dark theme', async () => {
     const methods = ['eth', 'rpc', 'txpool', 'evm_snapshots', '-eth_sendTransaction']
     const explorer: OpenedExplorer = await open({ methods })
     const { page, goTo } = explorer

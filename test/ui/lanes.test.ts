@@ -21,7 +21,7 @@ function lanesOf(blocks: readonly (readonly [name: string, parent: string])[]) {
   return Object.fromEntries(assignLanes(given).map(({ hash, lane }) => [hash, lane]))
 }
 
-it('keeps a branch in one lane, takes another beside it, and uses a lane again above', () => {
+it('keeps a branch in one lane, uses another for a concurrent branch, and reuses lanes above', () => {
   expect(
     lanesOf([
       ['a1', 'a0'],

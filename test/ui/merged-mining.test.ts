@@ -30,7 +30,7 @@ const holds = (changed: Partial<Header>) =>
   readProof({ ...header, ...changed })?.checks.map(({ holds }) => holds)
 
 describe('readProof', () => {
-  it('takes a real proof apart, and finds that it holds', () => {
+  it('decodes a real proof, and finds it valid', () => {
     const proof = readProof(header)
     expect(proof?.checks.map(({ holds, text }) => [holds, text])).toEqual([
       [true, 'The hash after the tag RSKBLOCK: is the merged-mining hash of this block.'],
@@ -48,7 +48,7 @@ describe('readProof', () => {
     expect(proof?.coinbase.committed?.endsWith(real.forkDetectionData.slice(2))).toBe(true)
   })
 
-  it('finds which step a changed part breaks', () => {
+  it('finds the step that a changed part invalidates', () => {
     const changed = (hex: string, at: number) =>
       `${hex.slice(0, at)}${hex[at] === '0' ? '1' : '0'}${hex.slice(at + 1)}` as Hex
     const { bitcoinMergedMiningHeader: parent, bitcoinMergedMiningMerkleProof: branch } = header
@@ -67,7 +67,7 @@ describe('readProof', () => {
     ])
   })
 
-  it('reads no proof from other forms', () => {
+  it('returns no proof for other formats', () => {
     expect(readProof({ ...header, bitcoinMergedMiningHeader: '0x' })).toBeUndefined()
     expect(readProof({ ...header, bitcoinMergedMiningMerkleProof: '0x00' })).toBeUndefined()
     expect(

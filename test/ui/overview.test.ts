@@ -15,7 +15,7 @@ describeWith(CHROMIUM, 'the overview', () => {
     return call('eth_sendTransaction', { from, to, value: '0xde0b6b3a7640000' })
   }
 
-  it('shows the head, the latest blocks and transactions, and new ones as they come', async () => {
+  it('shows the head, the latest blocks and transactions, and new ones when they arrive', async () => {
     const explorer = await open()
     const { page } = explorer
     const blocks = page.getByRole('table', { name: 'Latest blocks' })
@@ -46,7 +46,7 @@ describeWith(CHROMIUM, 'the overview', () => {
     await page.getByTitle('Connected').getByText('#0').waitFor()
   })
 
-  it('reports that the node is gone, and finds it again', async () => {
+  it('reports that the node is unreachable, and reconnects', async () => {
     const explorer = await open()
     const { page } = explorer
     await page.getByTitle('Connected').getByText('#0').waitFor()
@@ -61,7 +61,7 @@ describeWith(CHROMIUM, 'the overview', () => {
     }
   })
 
-  it('opens each page while the node is gone, once their scripts are there', async () => {
+  it('opens each page while the node is unreachable, after their scripts are loaded', async () => {
     const explorer = await open()
     const { page, goTo } = explorer
     const script = page.waitForResponse(/\/ui\/clock-/)
@@ -85,7 +85,7 @@ describeWith(CHROMIUM, 'the overview', () => {
     await page.getByRole('heading', { name: 'Block tree' }).waitFor()
   })
 
-  it('keeps the chosen theme, and reports that its scripts do not come', async () => {
+  it('keeps the chosen theme, and reports that its scripts are not loaded', async () => {
     const { page } = await open()
     const button = page.getByRole('button', { name: 'Theme' })
     await button.click()
@@ -128,7 +128,7 @@ describeWith(CHROMIUM, 'the overview', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
   })
 
-  it('asks for no method that the key does not open, whichever page is opened', async () => {
+  it('calls no method that is closed to the key, on any page', async () => {
     const keys = keyFile()
     try {
       const key = await keys.add('reader')
@@ -186,7 +186,7 @@ describeWith(CHROMIUM, 'the overview', () => {
     }
   })
 
-  it('shows a hosted node to the owner of a key, without what the key may not do', async () => {
+  it('shows a hosted node to the owner of a key, without actions that are closed to the key', async () => {
     const keys = keyFile()
     try {
       const key = await keys.add('reader')

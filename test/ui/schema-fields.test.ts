@@ -19,7 +19,7 @@ const method = {
 const fields = fieldsOf(method, document)
 
 describe('the fields of a method', () => {
-  it('are choices, text or JSON, by the schema', () => {
+  it('are choices, text or JSON, depending on the schema', () => {
     expect(
       fields.map(({ name, kind, choices, isRequired, hint }) => [name, kind, choices, isRequired, hint]),
     ).toEqual([
@@ -49,7 +49,7 @@ describe('the fields of a method', () => {
     expect(parametersOf(fields, texts)).toEqual(parameters)
   })
 
-  it('refuses what is missing or no JSON', () => {
+  it('refuse missing values and invalid JSON', () => {
     expect(() => parametersOf(fields, ['', 'true'])).toThrow(new Error('address is missing'))
     expect(() => parametersOf(fields, ['a', '', '', '', '{to}'])).toThrow(new Error('call: this is not JSON'))
   })

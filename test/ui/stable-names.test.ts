@@ -29,7 +29,7 @@ describeWith(CHROMIUM, 'addresses and accessible names', () => {
     return { from, hash, address, blockHash }
   }
 
-  it('each page opens by its address alone, and gives the document its title', async () => {
+  it('each page opens by its address alone, and sets the title of the document', async () => {
     const explorer = await open()
     const { page, url } = explorer
     const { from, hash, address, blockHash } = await deploy(explorer)
@@ -63,7 +63,7 @@ describeWith(CHROMIUM, 'addresses and accessible names', () => {
     }
   })
 
-  it('links lead to the pages in this order, and back leads where one was', async () => {
+  it('links lead to the pages in this order, and back returns to the previous page', async () => {
     const { page } = await open()
     const navigation = page.getByRole('navigation')
     for (const [name, heading] of LINKS) {
@@ -80,7 +80,7 @@ describeWith(CHROMIUM, 'addresses and accessible names', () => {
     }
   })
 
-  it('buttons stand in the row that they concern', async () => {
+  it('buttons are in the row that they affect', async () => {
     const explorer = await open({ mining: 'manual' }, {}, '#/snapshots')
     const { page, call } = explorer
     await page.getByRole('button', { name: 'Take snapshot', exact: true }).click()

@@ -30,7 +30,7 @@ async function deployedShop({ call }: OpenedExplorer) {
 describeWith(CHROMIUM, 'the page of a transaction', () => {
   const open = useExplorer()
 
-  it('shows what succeeded: arguments, events, the call tree, the state before and after', async () => {
+  it('shows a successful transaction: arguments, events, the call tree, the state before and after', async () => {
     const explorer = await open()
     const { page } = explorer
     const hash = await (await deployedShop(explorer)).buy(7, 1)

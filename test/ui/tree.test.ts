@@ -32,7 +32,7 @@ describeWith(CHROMIUM, 'the block tree', () => {
 describeWith(CHROMIUM, 'the search', () => {
   const open = useExplorer()
 
-  it('opens what a hash, a height, an address or a name means', async () => {
+  it('opens the page of a hash, a height, an address or a name', async () => {
     const explorer = await open()
     const { page, call } = explorer
     const [from] = await call('eth_accounts')
@@ -60,7 +60,7 @@ describeWith(CHROMIUM, 'the search', () => {
     expect(await explorer.findings()).toEqual([])
   })
 
-  it('lists contracts, functions, events and errors by a part of their names', async () => {
+  it('lists contracts, functions, events and errors whose names contain the text', async () => {
     const explorer = await open()
     const { page, call } = explorer
     const at = '0x00000000000000000000000000000000000dead1'
@@ -76,7 +76,7 @@ describeWith(CHROMIUM, 'the search', () => {
     await page.waitForURL(({ hash }) => hash === `#/address/${at}`)
   })
 
-  it('takes a selector and a part of an address for what they are, by keyboard, in light and dark', async () => {
+  it('recognises a selector and a part of an address, by keyboard, in both themes', async () => {
     const explorer = await open()
     const { page, call } = explorer
     const at = '0x00000000000000000000000000000000000dead1'

@@ -54,7 +54,7 @@ const unusable = ({ url }: FaultProxy, why: string, attempt: number) =>
 const places = (count: number) => Array.from({ length: count }, (_, place) => place)
 
 describe('calls', () => {
-  it('go in batches of at most 50, one alone as an object', async () => {
+  it('are sent in batches of at most 50, and a single call as an object', async () => {
     const { proxy, ask } = await fixture()
     expect(await ask(121)).toEqual(places(121))
     expect(proxy.bodies.map(({ length }) => length).sort()).toEqual([21, 50, 50])
@@ -62,7 +62,7 @@ describe('calls', () => {
     expect(proxy.bodies.at(-1)).toMatchObject({ jsonrpc: '2.0', method: 'echo', params: [0] })
   })
 
-  it('carry the headers', async () => {
+  it('have the configured headers', async () => {
     const { proxy, ask } = await fixture({ headers: [['Authorization', 'Bearer word']] })
     let seen: unknown
     proxy.push(({ headers, response, body }) => {
@@ -110,7 +110,7 @@ describe('a fault', () => {
     expect(clock.waits).toEqual([187.5])
   })
 
-  it('is repeated after pauses that double up to ten seconds, and no more often than asked', async () => {
+  it('is retried after pauses that double up to ten seconds, at most the configured number of times', async () => {
     const { proxy, clock, ask } = await fixture({ retries: 7 })
     proxy.always(reset)
     await expect(ask(1)).rejects.toMatchObject({
@@ -123,7 +123,7 @@ describe('a fault', () => {
     expect(clock.waits.map((wait) => wait / 0.75)).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000])
   })
 
-  it('of a server that answers too slowly ends at the deadline, connection and all', async () => {
+  it('of a server that answers too slowly ends at the deadline and closes the connection', async () => {
     const { proxy, clock, ask } = await fixture({ timeoutMs: 1234, retries: 0 })
     proxy.push(hanging)
     const arrived = proxy.nextRequest()
@@ -135,7 +135,7 @@ describe('a fault', () => {
     expect(clock.running()).toBe(0)
   })
 
-  it('makes the next URL be asked, at once, and the first one again when the other fails', async () => {
+  it('switches to the next URL at once, and back to the first one when the other fails', async () => {
     const other = await faultProxy(echoAll)
     onTestFinished(() => other.close())
     const { proxy, clock, client, ask } = await fixture({}, [other.url])
@@ -164,7 +164,7 @@ describe('a fault', () => {
     expect(proxy.bodies).toHaveLength(1)
   })
 
-  it('of a server that takes no batches leads to shorter ones, for good', async () => {
+  it('of a server that refuses batches leads to permanently shorter ones', async () => {
     const { proxy, ask } = await fixture()
     proxy.always(async ({ body, forward, response }) => {
       const refused = { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch too large' } }
@@ -197,7 +197,7 @@ describe('too many requests', () => {
     expect(client.counts.rateLimited).toBe(1)
   })
 
-  it('without it are followed by a pause of about a second', async () => {
+  it('without Retry-After are followed by a pause of about a second', async () => {
     const { proxy, clock, ask } = await fixture()
     proxy.push(tooMany(), tooMany())
     await ask(2)
@@ -220,7 +220,7 @@ describe('too many requests', () => {
     expect(clock.waits).toEqual([pause])
   })
 
-  it('inside of batches are no failures as long as each answers a part', async () => {
+  it('inside of batches are not failures as long as each batch answers a part', async () => {
     const { proxy, ask } = await fixture({ retries: 0 })
     proxy.push(
       tooManyInBatch([1, 2, 3, 4]),
@@ -242,7 +242,7 @@ describe('too many requests', () => {
     expect(clock.waits).toEqual([])
   })
 
-  it('of a range of logs are none: they are the answer', async () => {
+  it('of a range of logs are returned as the answer', async () => {
     const { proxy, ask } = await fixture()
     const error = { code: -32005, message: 'query returned more than 10000 results' }
     proxy.push(changed(({ id }) => ({ jsonrpc: '2.0', id, error })))
@@ -251,7 +251,7 @@ describe('too many requests', () => {
 })
 
 describe('a rate', () => {
-  it('lets the calls of a second go at once, and spaces out the rest', async () => {
+  it('sends the calls of a second at once, and spaces out the rest', async () => {
     const { clock, ask } = await fixture({ rate: 10 })
     await ask(10)
     expect(clock.waits).toEqual([])
@@ -263,7 +263,7 @@ describe('a rate', () => {
     expect(clock.waits).toEqual([1000, 500, 600])
   })
 
-  it('of a day is a budget that comes back', async () => {
+  it('of a day is a budget that is renewed', async () => {
     const { clock, client, ask } = await fixture({ callsPerDay: 12 })
     await ask(10)
     expect(client.callsToday()).toBe(10)
@@ -278,7 +278,7 @@ describe('a rate', () => {
   })
 })
 
-it('a closed client ends what is open', async () => {
+it('a closed client ends open calls', async () => {
   const { proxy, client, ask } = await fixture()
   proxy.push(hanging)
   const arrived = proxy.nextRequest()

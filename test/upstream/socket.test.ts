@@ -70,7 +70,7 @@ describe('a client over WebSocket', () => {
     expect(server.connections()).toBe(1)
   })
 
-  it('connects again after the connection was lost, and repeats what had no answer', async () => {
+  it('connects again after the connection was lost, and repeats unanswered requests', async () => {
     const server = await socketServer((message, socket, connection) => {
       if (connection === 1) socket.terminate()
       else socket.send(JSON.stringify(result(message, 7)))
@@ -79,7 +79,7 @@ describe('a client over WebSocket', () => {
     expect(server.connections()).toBe(2)
   })
 
-  it('gives up on a server that does not listen, in a sentence', async () => {
+  it('gives up with a message on a server that does not listen', async () => {
     await expect(clientOf('ws://127.0.0.1:1').send([call('a')])).rejects.toMatchObject({
       message:
         'The upstream ws://127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1 (attempt 4). ' +
@@ -136,7 +136,7 @@ describe('a client over WebSocket', () => {
     expect(clock.running()).toBe(0)
   })
 
-  it('opens another connection where one gives no answer any more', async () => {
+  it('opens another connection when one stops answering', async () => {
     const clock = testClock()
     const server = await socketServer((message, socket, connection) => {
       if (connection > 1 || message.method === 'a') socket.send(JSON.stringify(result(message, connection)))
@@ -164,7 +164,7 @@ describe('a client over WebSocket', () => {
     expect(server.connections()).toBe(1)
   })
 
-  it('ends what it waits for when it is closed', async () => {
+  it('ends its pending requests when it is closed', async () => {
     let asked = () => {}
     const isAsked = new Promise<void>((resolve) => {
       asked = resolve
@@ -217,7 +217,7 @@ describe('wss', () => {
     return stdout
   }
 
-  it('is used where its certificate is trusted', async () => {
+  it('is used when its certificate is trusted', async () => {
     expect(await ask('first.cert.pem')).toBe('[{"result":"asked"}]')
   })
 

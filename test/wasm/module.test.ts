@@ -23,7 +23,7 @@ describe('a module', () => {
     },
   )
 
-  it('calls what it imports, and its own functions, by their indexes', () => {
+  it('calls imported functions and its own functions by their indexes', () => {
     const module = new ModuleWriter()
     const given = module.import('given', { parameters: [I32], results: [I32] })
     const double = new FunctionBody(1)
@@ -40,7 +40,7 @@ describe('a module', () => {
     expect(functions.both?.(7 as never)).toBe(214)
   })
 
-  it('reverses 16 bytes on their way from and to memory', () => {
+  it('reverses 16 bytes when it loads and stores them', () => {
     const bytes = Array.from({ length: 16 }, (_, i) => i + 1)
     const module = new ModuleWriter()
     const low = new FunctionBody(0)

@@ -44,7 +44,7 @@ describe('self time', () => {
     ])
   })
 
-  it('leaves out samples outside the windows', () => {
+  it('omits samples outside the windows', () => {
     const windows: [number, number][] = [
       [1105, 1120],
       [1155, 1170],

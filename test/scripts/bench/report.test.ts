@@ -82,7 +82,7 @@ const earlier = {
   rows: [{ ...row, nodes: { tandem: node('tandem', 0.1, 1, 0), anvil: node('peer', 0.05, 1, 0) } }],
 }
 
-it('an earlier run stands beside this one, row by row', () => {
+it('an earlier run is compared with this one, row by row', () => {
   const [, ...lines] = changeLines([row, { ...row, name: 'new' }], earlier)
   expect(lines.map((line) => line.trim().split(/ +/))).toEqual([['call', '0.500', '1.25', '2.00']])
 })
@@ -118,7 +118,7 @@ describe('the Markdown', () => {
 })
 
 describe('the picture', () => {
-  it('has a bar for each limit, by whether it holds', () => {
+  it('has a bar for each limit, coloured by whether it holds', () => {
     const svg = chart([row, { ...row, name: 'other', limits: [{ most: 2 }] }])
     expect(svg.match(/<rect class="(holds|exceeds)"/g)).toEqual([
       '<rect class="exceeds"',
@@ -127,7 +127,7 @@ describe('the picture', () => {
     expect(svg).toContain('>call / anvil</text>')
   })
 
-  it('has equal steps for equal ratios, and ends for what lies beyond', () => {
+  it('has equal steps for equal ratios, and clips values beyond its range', () => {
     expect(position(2) - position(1)).toBeCloseTo(position(1) - position(0.5), 9)
     expect(position(1e6)).toBe(position(20))
     expect(position(1e-6)).toBe(position(0.05))

@@ -39,7 +39,7 @@ describe('the median', () => {
     expect(median(figures)).toBe(expected)
   })
 
-  it('of nothing is no number, and leaves its argument as it was', () => {
+  it('of an empty list is NaN, and the list is unchanged', () => {
     expect(median([])).toBeNaN()
     const figures = [3, 1, 2]
     median(figures)
@@ -47,7 +47,7 @@ describe('the median', () => {
   })
 })
 
-describe('the share of the machine that others had', () => {
+describe('the share of the machine that other processes used', () => {
   it.each([
     ['half of two processors', { busyMs: 300, ownMs: 100, wallMs: 100, processors: 2 }, 1],
     ['a quarter', { busyMs: 150, ownMs: 100, wallMs: 100, processors: 2 }, 0.25],
@@ -86,7 +86,7 @@ describe('the summary of samples', () => {
     expect(summarize(samples)).toMatchObject({ disturbance: 0.11, disturbed: true })
   })
 
-  it('has no figure that the samples have not', () => {
+  it('has only figures that the samples have', () => {
     expect(summarize([{ memoryMb: 90 }])).toEqual({
       samples: 1,
       memoryMb: { median: 90, least: 90, most: 90 },
@@ -131,7 +131,7 @@ describe('a limit', () => {
     expect(judgement?.ratio).toBeCloseTo(0.06, 12)
   })
 
-  it('judges by memory where the row does', () => {
+  it('compares memory when the row measures memory', () => {
     const memory = {
       tandem: { kind: 'tandem', cpuMs: { median: 9 }, memoryMb: { median: 80 } },
       'hardhat-3': { kind: 'peer', cpuMs: { median: 1 }, memoryMb: { median: 160 } },
@@ -140,7 +140,7 @@ describe('a limit', () => {
     expect(judge(row, [row])).toMatchObject([{ ratio: 0.5, holds: true }])
   })
 
-  it('is not judged without both figures', () => {
+  it('has no result without both figures', () => {
     const limits = [{ most: 1 }, { most: 1, of: ['tandem'], row: 'absent' }, { node: 'ganache', most: 1 }]
     const row = { name: 'row', limits, nodes: { tandem: cpu('tandem', 1) } }
     expect(judge(row, [row])).toEqual([])

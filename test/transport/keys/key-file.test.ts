@@ -146,7 +146,7 @@ describe('changes', () => {
 })
 
 describe('the key file', () => {
-  it('is made with mode 600, and keeps what it is given', async () => {
+  it('is created with mode 600, and keeps its keys', async () => {
     await changeKeys(file, (keys) => addKey(keys, plain('one'), 'k1', NOW))
     await changeKeys(file, (keys) => addKey(keys, plain('two'), 'k2', NOW))
     expect(readKeys(file)).toEqual([record('one', { hash: hex('k1') }), record('two', { hash: hex('k2') })])
@@ -160,7 +160,7 @@ describe('the key file', () => {
     expect(new Set(readKeys(file).map(({ name }) => name))).toEqual(new Set(names))
   })
 
-  it('stays as it was when a change is refused, and is not left locked', async () => {
+  it('is unchanged when a change is refused, and is not left locked', async () => {
     await changeKeys(file, (keys) => addKey(keys, plain('one'), 'k1', NOW))
     const before = readFileSync(file, 'utf8')
     await expect(changeKeys(file, (keys) => revokeKey(keys, 'two', NOW))).rejects.toThrow(
@@ -204,7 +204,7 @@ describe('the key file', () => {
     expect(() => parseKeys(text, 'k.json')).toThrow(saying(`The key file k.json ${words}`))
   })
 
-  it('that is missing is answered with the command that makes it', () => {
+  it('that is missing is reported with the command that creates it', () => {
     expect(() => readKeys(file)).toThrow(
       saying(
         `There is no key file ${file}: make one with tandem keys create --api-keys ${file} --name <name>.`,
@@ -212,7 +212,7 @@ describe('the key file', () => {
     )
   })
 
-  it('is not made in a folder that cannot be written', async () => {
+  it('is not created in a folder that cannot be written', async () => {
     const place = join(dir, 'missing', 'keys.json')
     await expect(changeKeys(place, (keys) => keys)).rejects.toThrow(
       saying(`Cannot write beside ${place}: ENOENT.`),

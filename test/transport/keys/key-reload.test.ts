@@ -101,7 +101,7 @@ describe('a change of the key file', () => {
     socket.close()
   })
 
-  it('that is malformed leaves the keys as they are, and is logged once', async () => {
+  it('that is malformed leaves the keys unchanged, and is logged once', async () => {
     const key = await keys.add('ci')
     await start()
     const complaint = line(/is not JSON/)
