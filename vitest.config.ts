@@ -18,7 +18,7 @@ const AWAITS_OPCODES = /\bloop: 'library'/
 const SIMULATION = 'test/simulation/'
 
 /** Counts steps of iterators, which makes all iteration of the process slow from then on. */
-const COUNTS_WORK = /support\/work\.ts/
+const COUNTS_WORK = /support\/(work|growth\/)/
 
 /**
  * These files have a process each. All others share one process a worker, which loads each module once; loading the
