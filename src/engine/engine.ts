@@ -60,7 +60,7 @@ export interface Queries
     Simulations,
     ValueSlots {
   head(): ExecutedBlock
-  /** `undefined` when there is no such block, or when `requireCanonical` selects one beside the canonical chain. */
+  /** `undefined` when there is no such block, or when it is a side block and `requireCanonical` is set. */
   block(reference: BlockReference): Promise<BlockView | undefined>
   /** All known blocks at a height, canonical and siblings, in order of arrival. */
   blocksAt(height: number): readonly ExecutedBlock[]
@@ -164,7 +164,7 @@ export interface Commands extends SnapshotCommands {
    */
   mine(options?: MineRequest): Promise<readonly ExecutedBlock[]>
   /**
-   * Inserts a block mined elsewhere, canonical or beside the chain as fork choice decides. Throws `invalid-block` with
+   * Inserts a block mined elsewhere, as a canonical or a side block, as fork choice decides. Throws `invalid-block` with
    * the first rule violated, an unknown parent among them.
    */
   importBlock(block: Block): Promise<Imported>
@@ -176,7 +176,7 @@ export interface Commands extends SnapshotCommands {
   /** Work for a miner; `notify` is whether it should switch to it, true only the first time the work is taken. */
   takeWork(): Promise<MiningWork & { readonly notify: boolean }>
   /**
-   * Inserts the block that a solved parent-chain block commits to, one of the last works, canonical or beside the chain
+   * Inserts the block that a solved parent-chain block commits to, one of the last works, as a canonical or a side block
    * as fork choice decides. Throws `mining-refused` with the reference node's text (docs/internals/rpc-reference.md#713-mining).
    */
   submitWork(solution: Solution): Promise<WorkInsertion>

@@ -133,7 +133,7 @@ export interface ReorgRequest {
   readonly uncles?: boolean
 }
 
-/** How a block was inserted: as the new head, beside the canonical chain, or not at all because it is known. */
+/** How a block was inserted: as the new head, as a side block, or not at all because it is known. */
 export type InsertionOutcome = 'best' | 'side' | 'known'
 
 /** The result of an imported block. */

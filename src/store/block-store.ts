@@ -243,7 +243,7 @@ export class BlockStore {
     )
   }
 
-  /** Adds a block beside the chain. One batch may put only one block of a height. */
+  /** Adds a side block. One batch may put only one block of a height. */
   put(executed: ExecutedBlock): Write[] {
     return this.#put(executed, this.hashesAt(executed.block.header.number))
   }

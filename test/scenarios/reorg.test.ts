@@ -68,7 +68,7 @@ describe('evm_reorg', () => {
     expect(updates[0]?.removed.map(({ hash }) => hash)).toEqual(removed)
     expect(updates[0]?.added.map(({ hash }) => hash)).toEqual(added)
     expect(await head()).toMatchObject({ number: '0x6', uncles: [], totalDifficulty: '0x7' })
-    // The old branch stands beside the chain.
+    // The old branch remains as side blocks.
     const old = await call('eth_getBlockByHash', left[0], false)
     expect(old).toMatchObject({ hash: left[0], number: '0x5' })
     await replayFromGenesis(served.node)
@@ -204,7 +204,7 @@ describe('evm_reorg', () => {
     expect(await call('evm_revert', high)).toBe(false)
     expect(await call('evm_revert', low)).toBe(true)
     expect((await head()).hash).toBe(lowHead.hash)
-    // What stood beside the chain above it is forgotten too: the next block has no uncles to name.
+    // Side blocks above it are deleted too, so the next block has no uncles to include.
     expect(await call('eth_getBlocksByNumber', '0x4')).toEqual([])
     await mine({ blocks: 3 })
     expect((await head()).uncles).toEqual([])

@@ -1,4 +1,4 @@
-/** How branches are laid out beside the canonical chain. */
+/** How side branches are laid out. */
 import { expect, it } from 'vitest'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { assignLanes } from '../../src/ui/lanes.ts'

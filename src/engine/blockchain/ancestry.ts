@@ -1,4 +1,4 @@
-/** The ancestors of a block by height: canonical lookups where they hold, parent links beside the canonical chain. */
+/** The ancestors of a block by height: canonical lookups where they hold, parent links on side branches. */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import type { Header } from '../../chain/header.ts'

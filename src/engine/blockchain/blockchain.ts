@@ -251,7 +251,7 @@ export class Blockchain {
 
   /**
    * Rewinds the chain to a canonical block, and to the state that `target` has after it, in one batch. All higher blocks
-   * are deleted, those beside the canonical chain too: no block stays without its parent.
+   * are deleted, side blocks included: no block stays without its parent.
    */
   async rewind(target: ExecutedBlock, alsoWrite: readonly Write[] = []): Promise<ChainUpdate> {
     if (this.isCanonical(target.hash) !== true) throw new Error(`block ${target.hash} is not below the head`)
@@ -273,7 +273,7 @@ export class Blockchain {
   }
 
   /**
-   * Replaces all blocks from a height on, those beside the canonical chain too, in one batch. Where these include the
+   * Replaces all blocks from a height on, side blocks included, in one batch. Where these include the
    * first block, the first one of `added` replaces it: it may have any number, and `pristine` has its original state.
    * The states are on disk already, or in `alsoWrite`.
    */

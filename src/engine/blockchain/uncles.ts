@@ -41,7 +41,7 @@ function familyOf(parent: Parent, { blocks, config }: BranchAccess): Family {
 }
 
 /**
- * The known blocks that a child of `parent` may include: those of the last heights beside its branch whose parent is on
+ * The known blocks that a child of `parent` may include: those of the last heights on other branches whose parent is on
  * it and that no ancestor includes, at most ten, by height and then hash. Without siblings it reads one list of hashes
  * per height.
  */

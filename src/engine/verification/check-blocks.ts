@@ -1,4 +1,4 @@
-/** Checks headers, bodies and receipts by their hashes and roots, the blocks beside the chain included. Executes nothing. */
+/** Checks headers, bodies and receipts by their hashes and roots, side blocks included. Executes nothing. */
 import { EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import { cumulativeDifficulty, transactionsRoot, unclesHash } from '../../chain/block.ts'
 import { mergeBlooms } from '../../chain/bloom.ts'

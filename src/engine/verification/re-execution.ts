@@ -73,7 +73,7 @@ export class ReExecution {
     return new ReExecution({ config, blockchain, blocks, trie, vm, notices, report })
   }
 
-  /** Executes all stored blocks from a height on, those beside the canonical chain too. */
+  /** Executes all stored blocks from a height on, side blocks included. */
   async *from(height: number): AsyncGenerator<ReExecuted> {
     const { blocks, blockchain, notices, report } = this.#parts
     for (let at = Math.max(blocks.first + 1, height); at <= blockchain.head.block.header.number; at++) {

@@ -27,7 +27,7 @@ export interface Verification {
   readonly faults: number
   /** Height of the head; `undefined` when the faults leave none. */
   readonly head: number | undefined
-  /** Number of blocks that were executed again, including those beside the canonical chain. */
+  /** Number of blocks that were executed again, side blocks included. */
   readonly executed: number
   /** Stored nodes of the head's state. */
   readonly nodes: number

@@ -177,7 +177,7 @@ export const evm_importBlock = method({
   params: { block: Data },
   result: () =>
     z.object({
-      result: z.enum(IMPORT_RESULTS).describe('the new head, a block beside the chain, or known already'),
+      result: z.enum(IMPORT_RESULTS).describe('the new head, a side block, or already known'),
       hash: HashText,
       number: QuantityText,
     }),

@@ -241,7 +241,7 @@ describe('getBtcTransactionConfirmations', () => {
     expect(confirmations(args)).toBe(expected)
   })
 
-  it('refuses blocks beside the best chain and out of reach', () => {
+  it('refuses blocks on side branches and out of reach', () => {
     const beside = mineHeader(GENESIS_HASH, { seed: 40 })
     expect(confirmations(ask(hashOf(beside)), holding(chain, [beside]))).toBe(-2n)
     const buried = holding(chain, mineChain(5, hashOf(chain[2] as Uint8Array), 10))
