@@ -141,7 +141,7 @@ describe('a file that is wrong', () => {
     ['has a short address', { coinbase: '0x33' }, 'genesis file: coinbase: must hold 20 bytes'],
     ['has a short root', { stateRoot: '0x33' }, 'genesis file: stateRoot: must hold 32 bytes'],
     ['has a balance in hex', { alloc: { [`${'11'.repeat(20)}`]: { balance: '0x1' } } }, 'must be a decimal'],
-    ['names no address', { alloc: { '0x11': { balance: '1' } } }, 'genesis file: alloc'],
+    ['has an invalid address', { alloc: { '0x11': { balance: '1' } } }, 'genesis file: alloc'],
     ['has half a byte of code', oddCode(), 'code: must hold whole bytes'],
   ])('%s', (_, changes, message) => {
     const parse = () => parseGenesis({ ...fileOf('regtest'), ...changes }, CHAINS.regtest)

@@ -84,7 +84,7 @@ const addon = {
   isThere: native !== undefined,
   install: 'npm ci --include=optional',
 }
-describeWith(addon, 'the native implementation, loaded,', () => {
+describeWith(addon, 'the loaded native implementation', () => {
   it('signs and recovers', () => {
     const bindings = createRequire(import.meta.url)('secp256k1/bindings.js') as Record<string, () => unknown>
     const spies = ['ecdsaSign', 'ecdsaRecover', 'publicKeyCreate'].map((name) => vi.spyOn(bindings, name))

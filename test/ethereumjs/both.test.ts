@@ -34,7 +34,7 @@ describe('both EVMs', () => {
     ['code with a header that looks like a push', '0xfc 0x01 0x00 0x01 0x60 5 JUMP'],
     ['a creation whose init code begins with 0xef00', 'PUSH2 0xef00 PUSH1 240 SHL 0 MSTORE 2 0 0 CREATE'],
     ['a call of a precompiled contract', `0 0 MSTORE 32 0 32 0 0 2 GAS CALL 32 0 RETURN`],
-    ['a log beside those of a callee', `0 0 LOG0 0 0 0 0 0 ${OTHER} GAS CALL 0 0 LOG0`],
+    ['a log in addition to those of a callee', `0 0 LOG0 0 0 0 0 0 ${OTHER} GAS CALL 0 0 LOG0`],
     ['return data after a call that is too deep', `0 0 0 0 0 ${CONTRACT} GAS CALL RETURNDATASIZE 0 MSTORE`],
     ['CODECOPY and CODESIZE', 'CODESIZE 0 0 CODECOPY CODESIZE 0 RETURN'],
     ['a destroyed contract', `${OTHER} SUICIDE`],

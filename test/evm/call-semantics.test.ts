@@ -271,7 +271,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
 
   it.each([
     ['an invalid opcode', '#0c'],
-    ['a jump into nothing', '99 JUMP'],
+    ['a jump beyond the code', '99 JUMP'],
     ['a jump into push data', '5 JUMP PUSH2 0x5b5b STOP'],
     ['a jump far away', '0 NOT JUMP'],
     ['an underflow', 'ADD'],

@@ -45,7 +45,7 @@ describe('a path without a key as its last segment', () => {
   const tricks: [string, (key: string) => string][] = [
     ['none', () => '/'],
     ['none, twice', () => '//'],
-    ['a key and nothing', (k) => `/${k}/`],
+    ['a key and an empty segment', (k) => `/${k}/`],
     ['a key and the way back', (k) => `/${k}/..`],
     ['a key and the way back, encoded', (k) => `/${k}/%2e%2e`],
     ['a key and the way back in one', (k) => `/${k}%2f..`],
@@ -66,7 +66,7 @@ describe('a path without a key as its last segment', () => {
     ['a key cut short', (k) => `/${k.slice(0, -1)}`],
     ['a key with one more', (k) => `/${k}A`],
     ['a key with another end', (k) => `/${k.slice(0, -2)}${k.endsWith('AA') ? 'BB' : 'AA'}`],
-    ['a key behind a backslash', (k) => `/x\\${k}`],
+    ['a key after a backslash', (k) => `/x\\${k}`],
     ['a key in a credential', (k) => `http://${k}@localhost/`],
     ['a name of a key', () => '/team'],
     ['its file', () => '/../keys.json'],

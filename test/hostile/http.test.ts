@@ -245,7 +245,7 @@ describe('a text that is not a call', () => {
     ['white space', ' \r\n\t ', -32700],
     ['a byte order mark', `\ufeff${CALL}`, -32700],
     ['UTF-16', Buffer.from(CALL, 'utf16le'), -32700],
-    ['bytes that are no UTF-8', Buffer.from([0x22, 0xc0, 0x80, 0xff, 0xfe]), -32700],
+    ['invalid UTF-8', Buffer.from([0x22, 0xc0, 0x80, 0xff, 0xfe]), -32700],
     ['a NUL', '\u0000', -32700],
     ['half a call', CALL.slice(0, -1), -32700],
     ['one and a half', CALL + CALL, -32700],
@@ -267,7 +267,7 @@ describe('a text that is not a call', () => {
     ['a method that every object has', '{"id":1,"method":"constructor"}', -32601],
     ['a method of a megabyte', `{"id":1,"method":"${'x'.repeat(900_000)}"}`, -32601],
     ['a batch of 10,000', `[${new Array(10_000).fill('{"id":1,"method":"a"}').join(',')}]`, -32600],
-    ['a batch of 10,000 nothings', `[${new Array(10_000).fill('[]').join(',')}]`, -32600],
+    ['a batch of 10,000 empty batches', `[${new Array(10_000).fill('[]').join(',')}]`, -32600],
     ['batches within batches', `${'['.repeat(500)}${CALL}${`,${CALL}]`.repeat(500)}`, -32600],
   ])('%s is answered within the protocol', async (_, body, code) => {
     const response = await fetch(served.url, {

@@ -21,7 +21,7 @@ const failureOf = (call: Promise<unknown>): Promise<string> =>
     (error) => `${error.code} ${error.message}`,
   )
 
-describeWith(BOTH, 'a leader whose disk takes nothing', () => {
+describeWith(BOTH, 'a leader whose disk refuses writes', () => {
   let nats: NatsServer
   let cluster: ReturnType<typeof processCluster>
 

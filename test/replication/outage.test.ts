@@ -18,7 +18,7 @@ async function failureOf(call: Promise<unknown>): Promise<string> {
 /** Size of the large batch; the script has 20, the suite less. */
 const MEGABYTES = process.env.CLUSTER_ROUNDS === undefined ? 5 : 20
 
-describeWith(NATS_SERVER, 'a cluster whose NATS is in trouble', () => {
+describeWith(NATS_SERVER, 'a cluster with a failing NATS', () => {
   let nats: NatsServer
   let cluster: TestCluster
 

@@ -25,7 +25,7 @@ function documentedSubjects(clusterName: string): string[] {
   )
 }
 
-describeWith(NATS_SERVER, 'a NATS server that not everybody may use', () => {
+describeWith(NATS_SERVER, 'a NATS server with access control', () => {
   let nats: NatsServer
   let cluster: TestCluster
 

@@ -20,7 +20,7 @@ const ROUNDS = process.env.CLUSTER_ROUNDS
 /** Longest time without a leader after a kill, as the script requires it; the suite runs on busy machines. */
 const TAKEOVER_MS = process.env.CLUSTER_ROUNDS === undefined ? 15_000 : 5_000
 
-describeWith(NATS_SERVER, 'a leader that ends', () => {
+describeWith(NATS_SERVER, 'a leader that fails', () => {
   let url: string
   let servers: readonly NatsServer[] = []
   let cluster: ReturnType<typeof processCluster>

@@ -115,7 +115,7 @@ async function expectWhole(dataDir: string, head: number): Promise<void> {
   expect(stdout).toContain(`No fault: regtest, blocks 0 to ${head},`)
 }
 
-describeWith(PRLIMIT, 'a node whose files may not grow', () => {
+describeWith(PRLIMIT, 'a node with a file size limit', () => {
   it.each([[[]], [['--fsync']]])(
     'refuses changes with a reason, answers reads, and resumes by itself (%j)',
     async (flags) => {

@@ -210,7 +210,7 @@ describe('a connection of the fast path', () => {
       request('1\r\nb\r\n0\r\n\r\n').replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked'),
       'node:POST:b',
     ],
-    ['with another behind it', request('b') + request('c'), 'node:POST:b'],
+    ['with another request after it', request('b') + request('c'), 'node:POST:b'],
   ])('is handed over with its first request %s, and stays with node:http', async (_, text, expected) => {
     const socket = await open()
     socket.send(request('a'))

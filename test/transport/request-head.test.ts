@@ -37,7 +37,7 @@ describe('the head of a plain request', () => {
     ['an absolute target', ['POST http://a/ HTTP/1.1', 'Host: a', 'Content-Length: 2']],
     ['no host', ['POST / HTTP/1.1', 'Content-Length: 2']],
     ['no length', ['POST / HTTP/1.1', 'Host: a']],
-    ['a length that is no number', ['POST / HTTP/1.1', 'Host: a', 'Content-Length: +2']],
+    ['a length that is not a number', ['POST / HTTP/1.1', 'Host: a', 'Content-Length: +2']],
     ['two lengths', [...PLAIN, 'Content-Length: 3']],
     ['a repeated field', [...PLAIN, 'host: b']],
     ['chunks', [...PLAIN, 'Transfer-Encoding: chunked']],

@@ -33,7 +33,7 @@ describe('a check', () => {
     ['one of two texts', isOneOf('a', 'b'), 'b', true],
     ['neither of them', isOneOf('a', 'b'), 'c', false],
     ['null where it may be', orNull(isText), null, true],
-    ['nothing where null may be', orNull(isText), undefined, false],
+    ['a missing value where null is allowed', orNull(isText), undefined, false],
     ['the second of two types', either(isText, isNumber), 1, true],
     ['a list', listOf(isText), ['a', 'b'], true],
     ['a list with another value', listOf(isText), ['a', 1], false],
@@ -41,7 +41,7 @@ describe('a check', () => {
     ['a record', recordOf(isHex, isNumber), { '0x1': 1 }, true],
     ['a record with another key', recordOf(isHex, isNumber), { a: 1 }, false],
     ['a record with another value', recordOf(isHex, isNumber), { '0x1': '1' }, false],
-    ['members, and others beside them', isPair, { hash: '0x1', more: 1 }, true],
+    ['members, and additional ones', isPair, { hash: '0x1', more: 1 }, true],
     ['all members', isPair, { hash: '0x1', name: 'a' }, true],
     ['a member of another type', isPair, { hash: 1 }, false],
     ['a possible member of another type', isPair, { hash: '0x1', name: null }, false],
@@ -51,7 +51,7 @@ describe('a check', () => {
   })
 })
 
-describeWith(CHROMIUM, 'an answer of another type', () => {
+describeWith(CHROMIUM, 'an answer of the wrong type', () => {
   const open = useExplorer()
 
   it('is reported in place of the page content when it fails', async () => {

@@ -46,7 +46,7 @@ const TABLET = 768
 
 const FITS = { broken: [], sections: [] }
 
-describeWith(CHROMIUM, 'on a narrow screen', () => {
+describeWith(CHROMIUM, 'the explorer on a narrow screen', () => {
   const open = useExplorer()
 
   it('no page is wider than the screen, and no table wider than its card', async () => {

@@ -75,7 +75,7 @@ describe('derivation', () => {
   it.each([
     ['no path', ''],
     ['a slash in front', '/0'],
-    ['a slash behind', '0/'],
+    ['a trailing slash', '0/'],
     ['an empty level', '0//1'],
     ['a hardened level', "4'/5"],
     ['a hardened level, spelled H', '4H/5'],
@@ -200,7 +200,7 @@ describe('arguments', () => {
   })
 
   it.each<[string, Uint8Array]>([
-    ['a position behind the end', concat(extract, word(33n), word(0n))],
+    ['a position beyond the end', concat(extract, word(33n), word(0n))],
     ['a negative position', concat(extract, word(-32n), word(0n))],
     ['a negative length', concat(extract, word(32n), word(-1n))],
     ['a length past the end', concat(extract, word(32n), word(1n))],

@@ -162,7 +162,7 @@ describe('block header', () => {
   it.each<[string, Uint8Array, Hex | 'failure']>([
     ['no tag', new Uint8Array(90), '0x'],
     ['no transaction', new Uint8Array(0), '0x'],
-    ['nothing behind the hash', concat(TAG, new Uint8Array(32)), '0x'],
+    ['no data after the hash', concat(TAG, new Uint8Array(32)), '0x'],
     ['a hash cut short', concat(TAG, new Uint8Array(31)), 'failure'],
   ])('reads merged mining tags: %s', (_, coinbaseTransaction, expected) => {
     const ancestor = { ...parent, header: { ...header, coinbaseTransaction } }

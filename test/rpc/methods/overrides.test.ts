@@ -277,7 +277,7 @@ describe('answers equal to those of Anvil', () => {
   })
 })
 
-describeWith(ANVIL, 'as a running Anvil answers', () => {
+describeWith(ANVIL, 'answers equal to those of a running Anvil', () => {
   let anvil: Anvil
   beforeAll(async () => {
     anvil = await startAnvil(ANVIL.path)

@@ -67,7 +67,7 @@ describe('a state of the reference node', () => {
       /is not part of the state|ends without/,
     ],
     ['with a line of its own', (lines) => [...lines, 'c0ffee'], /Line \d+ \(0x[0-9a-f]{64}\) is not part/],
-    ['that is no hex', (lines) => [lines[0] ?? '', 'hello'], /Line 2 is not hex/],
+    ['that is not hex', (lines) => [lines[0] ?? '', 'hello'], /Line 2 is not hex/],
   ])('%s is refused, and its root is not there', async (_, change, sentence) => {
     const { root, lines } = await exported()
     const store = createMemoryStore()

@@ -202,7 +202,7 @@ it('refuses a receipt whose gas does not match the cumulative gas', async () => 
 })
 
 it.each([
-  ['a type that is not known', { type: '0x7e' }, /of type 0x7e, is of no known form$/],
+  ['an unknown type', { type: '0x7e' }, /of type 0x7e, is of no known form$/],
   ['no signature', { r: '0x0', s: '0x0' }, /of type 0x2, is of no known form$/],
   [
     'another sender',

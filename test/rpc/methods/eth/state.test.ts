@@ -11,7 +11,7 @@ const RICH = '0xc9f2c9cd04674edea40000000'
 
 describe('eth_getBalance', () => {
   it.each([
-    ['the head when no block is named', [B]],
+    ['the head by default', [B]],
     ['a tag', [B, 'earliest']],
     ['hex', [B, '0x0']],
     ['a hash as text', [B, block0.hash]],
