@@ -240,7 +240,7 @@ describe('a malformed ABI', () => {
     [[{ type: 'function' }], 'entry 0 has no name'],
     [[{ type: 'function', name: 'f', inputs: [{}] }], 'entry 0: inputs[0] has no type'],
     [[{ type: 'function', name: 'f', inputs: 7 }], 'entry 0: inputs is not a list of parameters'],
-  ])('%j is refused in words', (abi, words) => {
+  ])('%j is refused with a message', (abi, words) => {
     expect(() => readArtifact({ abi }, codec)).toThrow(words)
   })
 

@@ -213,7 +213,7 @@ describe('a body', () => {
     [[2, 2], /above zero and ascending/],
     [[2, 1], /above zero and ascending/],
     [[1, 2, 3], /more than 2 sublists/],
-  ])('with edges %j', (edges, verdict) => {
+  ])('with limits %j', (edges, verdict) => {
     const transactions = [transfer(0n), transfer(1n), transfer(2n), reward]
     expect(judgeBody(block(transactions, { edges }))).toMatch(verdict)
   })

@@ -224,7 +224,7 @@ describe('a flag', () => {
       ['-f', 'nowhere'],
       'tandem: Option "fork" expects URLs such as https://node.example or ws://127.0.0.1:4445@latest, of http, https, ws or wss.\n',
     ],
-  ])('%j ends the start with one sentence and 2', async (args, sentence) => {
+  ])('%j ends the start with one message and exit code 2', async (args, sentence) => {
     const { code, stderr } = await ended(args)
     expect({ code, stderr }).toEqual({ code: 2, stderr: sentence })
   })

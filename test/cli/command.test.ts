@@ -44,7 +44,7 @@ describe('the command', () => {
     [['start', '--mnemonic', `${'abandon '.repeat(11)}zoo`, '--memory'], /^tandem: .*\n$/],
     [['help', 'strat'], 'tandem: There is no command "strat".\n'],
     [[], 'tandem: Name a command, such as tandem start.\n'],
-  ])('%j ends with a sentence and 2', async (args, sentence) => {
+  ])('%j ends with a message and exit code 2', async (args, sentence) => {
     const { code, stdout, stderr } = await runCommand(args)
     expect(stderr).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence))
     expect([code, stdout]).toEqual([2, ''])

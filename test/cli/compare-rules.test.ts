@@ -92,7 +92,7 @@ describe.each([false, true])('tandem drift, REMASC transactions hidden: %s', (hi
       'internal',
       /^No node answers at http:\/\/127\.0\.0\.1:1\./,
     ],
-  ])('%j ends with a sentence', async (args, kind, words) => {
+  ])('%j ends with a message', async (args, kind, words) => {
     await expect(run(...args)).rejects.toMatchObject({
       kind,
       message: typeof words === 'string' ? words : expect.stringMatching(words),

@@ -53,7 +53,7 @@ it('is not used where others can replace the folder or write to it', async () =>
   expect(filesIn(shared)).toEqual([])
 })
 
-it.skipIf(process.platform !== 'linux')('is not used where its folder cannot be made', () =>
+it.skipIf(process.platform !== 'linux')('is not used when its folder cannot be created', () =>
   runWith('/proc/tandem'),
 )
 

@@ -41,14 +41,14 @@ describe('tandem exec', () => {
   it.each([
     ['process.exit(7)', 7],
     ["process.kill(process.pid, 'SIGKILL')", 128 + 9],
-  ])('passes on how %s ends', async (script, code) => {
+  ])('exits like its command: %s', async (script, code) => {
     expect((await exec(script)).code).toBe(code)
   })
 
   it.each([
     ['SIGTERM', 41],
     ['SIGINT', 42],
-  ] as const)('passes %s on and waits for the end', async (signal, code) => {
+  ] as const)('forwards %s and waits for the end', async (signal, code) => {
     const { child, ended } = await started(
       `setInterval(() => {}, 1000); process.on('${signal}', () => process.exit(${code})); console.log('up')`,
     )

@@ -162,7 +162,7 @@ describe('tandem fork import-state', () => {
       1,
       /^tandem: The file ends without the (trie node|value) 0x[0-9a-f]{64}\. The state cannot be used; import one that is whole\.\n$/,
     ],
-  ])('with %s ends with a sentence', async (_, args, code, sentence) => {
+  ])('with %s ends with a message', async (_, args, code, sentence) => {
     const outcome = await runCommand(['fork', 'import-state', ...args()], { XDG_CACHE_HOME: folder })
     expect(outcome.stderr).toMatch(sentence)
     expect(outcome.code).toBe(code)

@@ -222,7 +222,7 @@ describe('tandem fork', () => {
       1,
       /^tandem: The file \/dev\/null is not a fork cache of this program \(.+\)\. Nothing was imported\.\n$/,
     ],
-  ])('%j ends with %i and a sentence', async (args, code, sentence) => {
+  ])('%j ends with exit code %i and a message', async (args, code, sentence) => {
     const XDG_CACHE_HOME = temporaryFolder()
     const outcome = await runCommand(args, { XDG_CACHE_HOME })
     expect(outcome.code).toBe(code)

@@ -105,7 +105,7 @@ describe('tandem keys', () => {
       ['rotate', '--api-keys', 'k', 'x', '--grace', 'soon'],
       '--grace expects a time such as 0s, 30min, 1h or 7d, at most 21d, not "soon".',
     ],
-  ])('%j ends with a sentence', async (args, sentence) => {
+  ])('%j ends with a message', async (args, sentence) => {
     await expect(keys(...args)).rejects.toThrow(sentence)
   })
 })

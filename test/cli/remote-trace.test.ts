@@ -84,7 +84,7 @@ describe('a call tree from the wire', () => {
       'StaticCallModificationException',
       'static state change',
     ],
-  ])("says the Java node's %s in words", (message, className, reason) => {
+  ])("translates the Java node's %s", (message, className, reason) => {
     const frame = { type: 'CALL', from: A, to: B }
     const texts = [message, `${PROGRAM}${className}: ${message}`, `class ${PROGRAM}${className}: ${message}`]
     for (const error of texts) {

@@ -125,7 +125,7 @@ describe('tandem dump and load', () => {
       '\x1f\x8b\x08',
       (file) => `${file}: The state cannot be decompressed: it was cut off, or it is too large.`,
     ],
-  ])('refuse %s, and leave the directory as it was', async (name, content, message) => {
+  ])('refuse %s, and leave the directory unchanged', async (name, content, message) => {
     const folder = temporaryFolder()
     const [file, dataDir] = [join(folder, name), join(folder, 'data')]
     if (content !== '') writeFileSync(file, content, 'latin1')

@@ -95,7 +95,7 @@ async function asked(dataDir: string, place: string): Promise<void> {
 describe(`a directory with a changed byte (SEED=${seed})`, () => {
   const random = randomNumbers(seed)
   it.each(Array.from({ length: FLIPS }, (_, i) => i + 1))(
-    'is answered from rightly or refused, and whole after a repair (%i)',
+    'gives correct answers or is refused, and is complete after a repair (%i)',
     async () => {
       const { dataDir, place } = flipped(random)
       await asked(dataDir, place)

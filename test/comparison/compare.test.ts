@@ -62,7 +62,7 @@ describe('gas by group', () => {
     ['spawn', [], 5n],
     ['sendTo', [RICH], 7n],
     ['failWithReason', [], 0n],
-  ])('of %s adds up to the last unit on both sides, with nothing lost', async (name, values, value) => {
+  ])('of %s adds up exactly on both sides', async (name, values, value) => {
     const { chain, ethereum } = await asked(name, values, value)
     for (const side of [chain, ethereum]) {
       expect(sum(side.gas)).toBe(side.gasUsed + side.refund)
@@ -172,7 +172,7 @@ describe('a comparison', () => {
   })
 
   it.each<EthereumFork>(['petersburg', 'istanbul', 'berlin', 'london', 'shanghai'])(
-    'knows %s',
+    'recognises %s',
     async (fork) => {
       const comparison = await compare({ [CONTRACT]: { code: 'PUSH1 1 SLOAD' } }, {}, { fork })
       const prices = { petersburg: undefined, istanbul: 800 }

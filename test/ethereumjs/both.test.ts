@@ -38,7 +38,7 @@ describe('both EVMs', () => {
     ['return data after a call that is too deep', `0 0 0 0 0 ${CONTRACT} GAS CALL RETURNDATASIZE 0 MSTORE`],
     ['CODECOPY and CODESIZE', 'CODESIZE 0 0 CODECOPY CODESIZE 0 RETURN'],
     ['a destroyed contract', `${OTHER} SUICIDE`],
-  ])('do the same with %s', async (_, text) => {
+  ])('give the same result with %s', async (_, text) => {
     const vm = createBothVm({ chainId: 33 })
     const code = text.startsWith('0xfc')
       ? Uint8Array.from([0xfc, 1, 0, 1, 0x60, 0x60, 7, 0x56, 0x5b, 0x38, 0x5f, 0x5f, 0x39, 0x38, 0x5f, 0xf3])

@@ -57,7 +57,7 @@ describe('opcodes', () => {
     ['MCOPY', 7_338_024, '0 0 0 MCOPY'],
     ['TLOAD', 7_338_024, '0 TLOAD'],
     ['TSTORE', 7_338_024, '0 0 TSTORE'],
-  ])('%s is there from %d on', async (_, from, code) => {
+  ])('%s exists from %d on', async (_, from, code) => {
     expect(await failure(from - 1, code)).toBe('invalid opcode')
     expect(await failure(from, code)).toBeUndefined()
   })

@@ -35,7 +35,7 @@ function create(initcode: Uint8Array, value = 0): string {
   return `${toMemory(initcode)} ${initcode.length} 0 ${value} CREATE`
 }
 
-describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
+describe.each(['own', 'library'] as const)('the %s loop', (loop) => {
   const vm = vms[loop]
 
   function given(code: string, others: Record<Hex, Given> = {}): Overlay {
@@ -136,7 +136,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
   it.each<[string, Given]>([
     ['code', { code: 'STOP' }],
     ['a nonce', { nonce: 1n }],
-  ])('CREATE onto an address with %s collides: 0, all passed gas lost', async (_, standing) => {
+  ])('CREATE onto an address with %s collides, returns 0 and takes all passed gas', async (_, standing) => {
     const state = given(`${create(assemble('STOP'))} 0 SSTORE`, { [contractAddress(CONTRACT, 1n)]: standing })
     const result = await run(state, {}, { vm })
     expect(result).toMatchObject({ status: 'failed', failure: 'out of gas', gasUsed: 1_000_000n })
@@ -184,7 +184,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     ['is too long', '24577 0 RETURN'],
     ['begins with 0xef', '0xef 0 MSTORE8 1 0 RETURN'],
     ['cannot be paid', '6000 0 RETURN'],
-  ])('a creation whose code %s: 0, state undone, all passed gas lost', async (_, child) => {
+  ])('a creation whose code %s returns 0, undoes the state and takes all passed gas', async (_, child) => {
     const state = given(`${create(assemble(`1 0 SSTORE ${child}`))} 0 SSTORE`)
     const gas = child.startsWith('24577') ? 6_000_000n : 1_000_000n
     const created = contractAddress(CONTRACT, 1n)

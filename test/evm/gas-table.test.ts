@@ -6,7 +6,7 @@ import { CONTRACT, type Given, NOBODY, OTHER, run, vms, world } from '../support
 
 const PUSH = 3n
 
-describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
+describe.each(['own', 'library'] as const)('the %s loop', (loop) => {
   const vm = vms[loop]
 
   function execute(

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { CONTRACT, OTHER, RETURN_TOP, run, vms, word, world } from '../support/execution.ts'
 
-describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
+describe.each(['own', 'library'] as const)('the %s loop', (loop) => {
   const vm = vms[loop]
 
   async function outcome(code: string) {
@@ -31,7 +31,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     ['PUSH0', 'PUSH0', 0n],
     ['STATICCALL', `0 0 0 0 ${OTHER} 50000 STATICCALL`, 1n],
     ['RETURNDATASIZE', `0 0 0 0 ${OTHER} 50000 STATICCALL RETURNDATASIZE`, 0n],
-  ])('there is %s', async (_, code, expected) => {
+  ])('%s exists', async (_, code, expected) => {
     expect(await answer(code)).toBe(expected)
   })
 
@@ -65,7 +65,7 @@ describe.each(['own', 'library'] as const)('by the %s loop', (loop) => {
     ['RJUMP of EOF', 'e0'],
     ['INVALID', 'fe'],
     ['an unassigned one', '0c'],
-  ])('there is no %s', async (_, byte) => {
+  ])('%s does not exist', async (_, byte) => {
     const result = await outcome(`0 0 0 0 0 0 0 #${byte}`)
     expect(result).toMatchObject({ status: 'failed', failure: 'invalid opcode', gasUsed: 1_000_000n })
   })

@@ -27,7 +27,7 @@ async function runsOf(row: Operation, vm: typeof INTERPRETED): Promise<number> {
 
 describe('the record of an opcode', () => {
   it.each(OPERATIONS.map((row) => [row.name, row] as const))(
-    '%s: says whether the loop has a case for it',
+    '%s: states whether the loop has a case for it',
     async (_, row) => {
       expect(await runsOf(row, stepping(INTERPRETED))).toBeGreaterThan(0)
       expect((await runsOf(row, INTERPRETED)) === 0).toBe(row.loopCase === row.code)

@@ -84,7 +84,7 @@ describe('a precompiled contract in chunks', () => {
     ['blake2f', 9, rounds(5000)],
     ['the pairing check', 8, NOTHING],
     ['the pairing check', 8, pairs(3)],
-  ] as const)('gives the same as in one go: %s', async (_name, last, data) => {
+  ] as const)('gives the same result as without pauses: %s', async (_name, last, data) => {
     const once = PRECOMPILES.get(native(last))?.run(data, {} as never)
     const paused = await node.engine.queries.call({ to: native(last), data }, { tag: 'latest' })
     expect(paused).toEqual(once)

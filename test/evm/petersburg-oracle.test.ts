@@ -23,17 +23,14 @@ describe('touches', () => {
     expect(state.account(NOBODY)).toBeDefined()
   })
 
-  it.each(['own', 'library'] as const)(
-    'lead to the sweep of empty accounts, by the %s loop',
-    async (loop) => {
-      const vm = createOracleVm({ chainId: 33, ruleSet: 'petersburg', loop })
-      const code = `0 0 0 0 0 ${NOBODY} 0 CALL 0 0 0 0 0 ${OTHER} 50000 CALL`
-      const failing = `0 0 0 0 0 ${RIPEMD} 50000 CALL #fe`
-      const state = world({ [CONTRACT]: { code }, [OTHER]: { code: failing }, [NOBODY]: {}, [RIPEMD]: {} })
-      const result = await run(state, {}, { vm })
-      expect([...touchedBy(result)].sort()).toEqual([RIPEMD, CONTRACT, NOBODY].sort())
-      expect(state.account(NOBODY)).toBeUndefined()
-      expect(state.account(RIPEMD)).toBeUndefined()
-    },
-  )
+  it.each(['own', 'library'] as const)('cause the removal of empty accounts in the %s loop', async (loop) => {
+    const vm = createOracleVm({ chainId: 33, ruleSet: 'petersburg', loop })
+    const code = `0 0 0 0 0 ${NOBODY} 0 CALL 0 0 0 0 0 ${OTHER} 50000 CALL`
+    const failing = `0 0 0 0 0 ${RIPEMD} 50000 CALL #fe`
+    const state = world({ [CONTRACT]: { code }, [OTHER]: { code: failing }, [NOBODY]: {}, [RIPEMD]: {} })
+    const result = await run(state, {}, { vm })
+    expect([...touchedBy(result)].sort()).toEqual([RIPEMD, CONTRACT, NOBODY].sort())
+    expect(state.account(NOBODY)).toBeUndefined()
+    expect(state.account(RIPEMD)).toBeUndefined()
+  })
 })

@@ -24,7 +24,7 @@ import {
 const CALL_STACK_DEPTH = keccakHex(new TextEncoder().encode('getCallStackDepth()')).slice(0, 10)
 const { sha256, identity, blake2f, ecrecover, environment, bn128Add } = PRECOMPILE_ADDRESS
 
-describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop', (loop) => {
+describe.each(['own', 'library'] as const)('precompiled contracts in the %s loop', (loop) => {
   const vm = vms[loop]
 
   const execute = (code: string, others: Record<Hex, Given> = {}) =>
@@ -100,7 +100,7 @@ describe.each(['own', 'library'] as const)('precompiled contracts by the %s loop
   })
 })
 
-describe.each(['own', 'library'] as const)('code with a header, by the %s loop', (loop) => {
+describe.each(['own', 'library'] as const)('code with a header in the %s loop', (loop) => {
   const vm = vms[loop]
 
   /** Header of 4 + e bytes in front of a program. */

@@ -30,7 +30,7 @@ const ENDLESS: readonly (readonly [string, string, bigint])[] = [
   ['hashing', 'a: 100000 0 SHA3 POP @a JUMP', 8_000_000n],
 ]
 
-describe.each(['own', 'library'] as const)('a long run by the %s loop', (loop) => {
+describe.each(['own', 'library'] as const)('a long run in the %s loop', (loop) => {
   const vm = vms[loop]
 
   it.each(ENDLESS)('of %s lets the event loop turn', async (_, code, gas) => {
@@ -130,7 +130,7 @@ describe('a machine', () => {
     ['own', undefined],
     ['own, traced', { step() {} }],
     ['library', undefined],
-  ] as const)('notices no CALL with value whose gas is not paid (%s)', async (name, tracer) => {
+  ] as const)('does not record a CALL with value without enough gas (%s)', async (name, tracer) => {
     const vm = name === 'library' ? vms.library : vms.own
     const code = `0 0 0 0 1 ${OTHER} 0 CALL`
     const seen = async (gas: bigint) => {

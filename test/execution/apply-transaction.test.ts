@@ -75,7 +75,7 @@ describe('a transaction that cannot be included', () => {
       { to: null, data: new Uint8Array(49_153), gasLimit: 6_000_000n },
       /init code size/,
     ],
-  ])('%s is rejected, the state untouched', async (_, parts, reason) => {
+  ])('%s is rejected and leaves the state unchanged', async (_, parts, reason) => {
     const state = world()
     await expect(execute(state, parts)).rejects.toSatisfy(
       (error) => error instanceof TransactionRejected && reason.test(error.message),

@@ -173,7 +173,7 @@ describe('overrides of the block', () => {
     ['1000 BLOCKHASH', { blockHashes: new Map([[1000, WORD_7]]) }, 0n],
     ['1000 BLOCKHASH', { number: 1001, blockHashes: new Map([[1000, '0x7']]) }, 7n],
     ['10 BLOCKHASH', { blockHashes: new Map([[10, '0x7']]) }, 0n],
-  ])('%s answers %o', async (code, blockOverrides, word) => {
+  ])('%s returns %o', async (code, blockOverrides, word) => {
     const given = { [CONTRACT]: { code: `${code} ${RETURN_TOP}` } }
     const { output } = await call({ to: CONTRACT }, given, undefined, blockOverrides)
     expect(BigInt(toHex(output))).toBe(word)

@@ -82,19 +82,22 @@ async function memory(): Promise<number> {
 }
 
 describe('a caller within its limits, and the node', () => {
-  it.each(ATTACKS.map((attack) => [attack.name, attack] as const))('outlast %s', async (_, { bodies }) => {
-    let received: readonly string[] = []
-    const attack = Promise.all(bodies.map((body) => sendAttack(port, body))).then((texts) => {
-      received = texts
-    })
-    await expectService(attack)
-    expect(received).toHaveLength(bodies.length)
-    for (const text of received) {
-      expect(statuses(text)[0]).toBe(200)
-      expect(text).not.toContain('-32603')
-      expect(leakIn(text)).toBeUndefined()
-    }
-  })
+  it.each(ATTACKS.map((attack) => [attack.name, attack] as const))(
+    'stay responsive during %s',
+    async (_, { bodies }) => {
+      let received: readonly string[] = []
+      const attack = Promise.all(bodies.map((body) => sendAttack(port, body))).then((texts) => {
+        received = texts
+      })
+      await expectService(attack)
+      expect(received).toHaveLength(bodies.length)
+      for (const text of received) {
+        expect(statuses(text)[0]).toBe(200)
+        expect(text).not.toContain('-32603')
+        expect(leakIn(text)).toBeUndefined()
+      }
+    },
+  )
 
   it('stay responsive with hundreds of connections that never complete a request', async () => {
     const sockets = await openSlowly(port, 600)

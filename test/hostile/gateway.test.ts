@@ -119,7 +119,7 @@ describe('a path without a key as its last segment', () => {
     'X-Rewrite-URL: /KEY\r\n',
     'X-Forwarded-For: 127.0.0.1\r\nX-Forwarded-Prefix: /KEY\r\n',
     'Referer: http://localhost/KEY\r\n',
-  ])('nor does the header %j let anybody in', async (header) => {
+  ])('the header %j authorises nobody', async (header) => {
     expect(statuses(await requestAt('/', 'POST', header.replaceAll('KEY', key)))).toEqual([401])
   })
 

@@ -45,7 +45,7 @@ describe('bytes that are not a request', () => {
     ['bare line feeds', `POST / HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n\r`],
     ['a header of 20 KB', post(`X-A: ${'a'.repeat(20_000)}\r\n`)],
     ['a path of 40 KB', `POST /${'a'.repeat(40_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
-  ])('%s are refused in a sentence', async (_, bytes) => {
+  ])('%s are refused with a message', async (_, bytes) => {
     const text = await connection(port(), bytes)
     expect(statuses(text)[0]).toBeGreaterThanOrEqual(400)
     expect(statuses(text)[0]).toBeLessThan(500)
@@ -73,7 +73,7 @@ describe('a body with two lengths', () => {
     ['a chunk of a length beyond all numbers', 'Transfer-Encoding: chunked\r\n', `${'F'.repeat(20)}\r\n`],
     ['a chunk of a length that is none', 'Transfer-Encoding: chunked\r\n', '-1\r\n'],
     ['a chunk longer than its size', 'Transfer-Encoding: chunked\r\n', '1\r\nabc\r\n'],
-  ])('%s: one refusal, and what is behind it is no request', async (_, headers, body = '') => {
+  ])('%s: one refusal, and the bytes after it are not read as a request', async (_, headers, body = '') => {
     const text = await connection(port(), post(headers, body), hidden)
     expect(statuses(text)).toEqual([400])
     expect(text).not.toContain('0x21')
@@ -195,7 +195,7 @@ describe('a web page of another origin', () => {
     'http://[::1].evil.example',
     'chrome-extension://abcdef',
     '',
-  ])('of the origin "%s" is turned away, and may not read why', async (Origin) => {
+  ])('of the origin "%s" is refused, and may not read the reason', async (Origin) => {
     const text = await from({ ...json, Origin })
     expect(statuses(text)).toEqual([403])
     expect(text).not.toMatch(/Access-Control-Allow/i)
@@ -212,7 +212,7 @@ describe('a web page of another origin', () => {
     'evil.example:127.0.0.1',
     'localhost%00.evil.example',
     '0x7f000001.evil',
-  ])('that calls the node %s is turned away', async (Host) => {
+  ])('that calls the node %s is refused', async (Host) => {
     expect(statuses(await from({ ...json, Host }))).toEqual([403])
   })
 
@@ -224,7 +224,7 @@ describe('a web page of another origin', () => {
     'application/jsonp',
     'application/json-patch+json',
     '',
-  ])('cannot send a call as %s, which needs no leave', async (type) => {
+  ])('cannot send a call as %s, which needs no preflight', async (type) => {
     expect(statuses(await from({ Host: 'localhost', 'Content-Type': type }))).toEqual([415])
   })
 
@@ -269,7 +269,7 @@ describe('a text that is not a call', () => {
     ['a batch of 10,000', `[${new Array(10_000).fill('{"id":1,"method":"a"}').join(',')}]`, -32600],
     ['a batch of 10,000 empty batches', `[${new Array(10_000).fill('[]').join(',')}]`, -32600],
     ['batches within batches', `${'['.repeat(500)}${CALL}${`,${CALL}]`.repeat(500)}`, -32600],
-  ])('%s is answered within the protocol', async (_, body, code) => {
+  ])('%s has a JSON-RPC answer', async (_, body, code) => {
     const response = await fetch(served.url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },

@@ -15,7 +15,7 @@ describe('addresses', () => {
   })
 
   it.each(['1.2.3.4', '10.0.0.0/8', '0.0.0.0/0', '::1', 'fe80::/10', '::ffff:10.0.0.0/104'])(
-    'take %s',
+    'accept %s',
     (text) => {
       expect(isRange(text)).toBe(true)
     },

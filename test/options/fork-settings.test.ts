@@ -58,9 +58,12 @@ describe('the URL', () => {
 })
 
 describe('the block', () => {
-  it.each([['7'], [-3], ['-3'], ['latest'], ['safe'], ['finalized'], [HASH]])('%s is taken', (forkBlock) => {
-    expect(resolveNodeOptions({ fork: URL, forkBlock }).forkBlock).toBe(forkBlock)
-  })
+  it.each([['7'], [-3], ['-3'], ['latest'], ['safe'], ['finalized'], [HASH]])(
+    '%s is accepted',
+    (forkBlock) => {
+      expect(resolveNodeOptions({ fork: URL, forkBlock }).forkBlock).toBe(forkBlock)
+    },
+  )
 
   it.each(['pending', '0x', '1.5', '--1', `${HASH}00`])('%s is refused', (forkBlock) => {
     expect(() => resolveNodeOptions({ fork: URL, forkBlock })).toThrow(

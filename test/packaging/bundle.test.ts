@@ -65,7 +65,7 @@ describe('the bundle', () => {
     expect(packagesIn(eagerOf('cli/start-command.ts'))).toEqual(new Set(['commander', 'zod']))
   })
 
-  it.each(['cli/start.ts', 'index.ts'])('loads by %s none of what only some nodes need', (module) => {
+  it.each(['cli/start.ts', 'index.ts'])('does not load optional modules from %s', (module) => {
     const eager = eagerOf(module)
     expect(installed(eager, ['imports'])).toEqual([])
     expect([...packagesIn(eager)].filter((name) => CLUSTER.test(name))).toEqual([])

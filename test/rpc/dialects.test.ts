@@ -90,7 +90,7 @@ describe('a refused transaction', () => {
     [NONCE_TOO_LOW, 'nonce too low'],
     [INTRINSIC_GAS_TOO_LOW, 'intrinsic gas too low'],
     [REPLACEMENT_UNDERPRICED, 'replacement transaction underpriced'],
-  ])('%s is found by its words', (message, words, before = '') => {
+  ])('%s is recognised by its message', (message, words, before = '') => {
     const { hardhat, anvil } = refused(message)
     expect(hardhat).toEqual({ code: -32000, message: `${before}${words}` })
     expect(anvil).toEqual({ code: -32003, message: words })

@@ -31,14 +31,14 @@ const refused = (code: number, message: string, id: unknown = null) => ({
 
 describe('unreadable messages', () => {
   it.each(['not json', '', '{"jsonrpc":"2.0"', '[1,', '{"id":1}{"id":2}'])(
-    'refuses %j as no JSON',
+    'refuses %j as invalid JSON',
     async (text) => {
       expect(await send(text)).toEqual(refused(-32700, 'JSON parse error'))
     },
   )
 
   it.each(['5', '"text"', 'null', 'true', '{}', '[]', '{"method":1}', '{"foo":"boo"}'])(
-    'refuses %s as no request',
+    'refuses %s as an invalid request',
     async (text) => {
       expect(await send(text)).toEqual(refused(-32600, 'invalid request'))
     },
@@ -88,7 +88,7 @@ describe('envelope', () => {
     expect(await dispatcher.dispatchText(text, SESSION)).toBe('{"jsonrpc":"2.0","id":1,"result":null}')
   })
 
-  it.each(['abc', '', 0, -1, 9_999_999_999, 1.5, null])('gives back the id %j', async (id) => {
+  it.each(['abc', '', 0, -1, 9_999_999_999, 1.5, null])('returns the id %j', async (id) => {
     expect(await call({ id })).toEqual({ jsonrpc: '2.0', id, result: '0x21' })
     expect(await call({ id, method: 'eth_nope' })).toEqual(refused(-32601, 'method not found', id))
   })
@@ -107,16 +107,19 @@ describe('envelope', () => {
     expect(await send('{"id":5}')).toEqual(refused(-32600, 'invalid request', 5))
   })
 
-  it.each(['eth_nope', '', 'toString', 'constructor', '__proto__'])('does not know %j', async (name) => {
-    expect(await call({ method: name })).toEqual(refused(-32601, 'method not found', 1))
-  })
+  it.each(['eth_nope', '', 'toString', 'constructor', '__proto__'])(
+    'refuses the unknown method %j',
+    async (name) => {
+      expect(await call({ method: name })).toEqual(refused(-32601, 'method not found', 1))
+    },
+  )
 
   it.each([
     ['db_putString', 'the db_ methods are deprecated'],
     ['eth_compileSolidity', 'the node holds no compilers'],
     ['eth_getCompilers', 'the node holds no compilers'],
     ['shh_version', 'the messaging protocol is not supported'],
-  ])('gives the reason why there is no %s', async (name, reason) => {
+  ])('gives the reason why %s does not exist', async (name, reason) => {
     const message = `the method ${name} does not exist/is not available: ${reason}`
     expect((await ask(dispatcher, name)).error).toEqual({ code: -32601, message })
   })

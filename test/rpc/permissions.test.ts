@@ -28,7 +28,7 @@ describe('createPermissions', () => {
     [['-old'], false],
     [['new', '-old_name'], false],
     [['-old', 'new_name'], true],
-  ])('%j asks for a method by each of its names', (names, open) => {
+  ])('%j selects a method by any of its names', (names, open) => {
     expect(createPermissions(names)({ name: 'new_name', aliases: ['old_name'] })).toBe(open)
   })
 })

@@ -82,7 +82,7 @@ describe('the setting methods', () => {
     [['-eth_cal'], 'Option "methods" names "eth_cal", and there is no such method or namespace.'],
     [['evm', '-evm'], 'Option "methods" both opens and closes "evm".'],
     [['+evm', '-evm'], 'Option "methods" both opens and closes "evm".'],
-  ])('%j stops the start', async (methods, message) => {
+  ])('%j prevents the start', async (methods, message) => {
     await expect(createNode({ methods })).rejects.toMatchObject({ kind: 'invalid-options', message })
   })
 })

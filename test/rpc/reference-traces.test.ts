@@ -156,7 +156,7 @@ describe('replies equal to those of the reference node', () => {
   })
 
   it.each(EXCHANGES.filter(isError).map((exchange) => [nameOf(exchange), exchange] as const))(
-    '%s: a mistake in a parameter is named',
+    '%s: an invalid parameter is named',
     async (name, exchange) => {
       const expected =
         name === GENESIS ? { result: [] } : { error: { code: -32602, message: REFUSALS[name] } }

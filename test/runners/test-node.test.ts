@@ -44,7 +44,7 @@ describe('the node of a file', () => {
     ['evm_setAutomine', false],
     ['hardhat_impersonateAccount', '0x00000000000000000000000000000000000000aa'],
     ['evm_setBlockGasLimit', '0x5f5e100'],
-  ])('is as before after %s', async (method, value) => {
+  ])('is unchanged after %s', async (method, value) => {
     const file = await open()
     const { dev } = file.node.engine
     const state = () => [dev.miningMode(), dev.impersonation.save(), dev.headerOverrides()]

@@ -79,7 +79,7 @@ describe('the block header contract', () => {
     ['latest', 12, 5],
     ['latest', 12, 11],
     ['0x7', 7, 2],
-  ])('at block %s (%i) answers for the ancestor of depth %i', async (at, number, depth) => {
+  ])('at block %s (%i) returns data of the ancestor at depth %i', async (at, number, depth) => {
     const ancestor = await blockAt(number - 1 - depth)
     const expected: Record<Field, Hex> = {
       getCoinbaseAddress: ancestor.miner,

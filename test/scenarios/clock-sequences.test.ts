@@ -77,7 +77,7 @@ async function play(preset: 'anvil' | 'hardhat', steps: readonly string[]) {
 }
 
 describe.each(['anvil', 'hardhat'] as const)(
-  'the clock of the preset %s goes as that tool has it',
+  'the clock of the preset %s behaves like that of the tool',
   (preset) => {
     it.each(Object.entries(RECORDED[preset].sequences))('%s', async (_, { steps, outcomes: recorded }) => {
       const here = await play(preset, steps)

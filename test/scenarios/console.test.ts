@@ -137,7 +137,7 @@ describe('eth_subscribe console', () => {
 
 describe('the console contract', () => {
   it.each(['STATICCALL', 'CALL', 'DELEGATECALL', 'CALLCODE'])(
-    'costs by %s what any empty account costs',
+    'costs by %s the same as an empty account',
     async (op) => {
       const value = op === 'CALL' || op === 'CALLCODE' ? 'PUSH1 0' : ''
       const cost = async (address: string) => {

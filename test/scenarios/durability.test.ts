@@ -75,7 +75,7 @@ describe('a process killed with -9', () => {
     ['batch', [], ROUNDS],
     ['batch', ['--fsync'], ROUNDS / 2],
   ] as const)(
-    'keeps all that it acknowledged, %s-mined, %j, %d times over',
+    'keeps all acknowledged changes, %s-mined, %j, in %d kills',
     async (mode, flags, rounds) => {
       const dir = freshDirectory()
       const random = randomNumbers(mode === 'auto' ? 20260 : 40411)

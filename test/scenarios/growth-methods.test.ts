@@ -55,7 +55,7 @@ it('counted reads find their results', async () => {
 describe.each([
   ['mines each transaction', MINED],
   ['mines on request', POOLED],
-])('a node that %s and holds more', (_, holdings) => {
+])('a node that %s and has more data', (_, holdings) => {
   const all = Object.values(holdings)
   const isWhole = (name: string) => all.some(({ whole }) => whole[name] !== undefined)
 

@@ -79,7 +79,7 @@ describe('a process killed with -9 while it reorganises', () => {
     [[], ROUNDS],
     [['--fsync'], ROUNDS / 2],
   ] as const)(
-    'reopens to either side, never between, %j, %d times over',
+    'reopens with the old or the new branch, never between, %j, in %d kills',
     async (flags, rounds) => {
       const dataDir = join(temporaryFolder(), 'data')
       for (let round = 0; round < rounds; round++) {

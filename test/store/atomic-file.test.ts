@@ -46,7 +46,7 @@ describe('replaceFile', () => {
     ['.a.0123456789ab.draft', true],
     ['.hidden', false],
     ['a.draft', false],
-  ])('%s: a draft is %s', (name, expected) => {
+  ])('%s: a temporary file is %s', (name, expected) => {
     expect(isDraft(name)).toBe(expected)
   })
 })

@@ -260,7 +260,7 @@ describe('a database that was closed', () => {
     [/^db\/CURRENT$/, 'is emptied'],
     [/^db\/MANIFEST/, 'is cut in half'],
     [/^db\/MANIFEST/, 'is deleted'],
-  ] as const)('is whole after a repair where %s %s', async (kind, damage) => {
+  ] as const)('is complete after a repair when %s %s', async (kind, damage) => {
     const dataDir = damagedCopy(closed, kind, damage)
     await expectRepair(dataDir, [expect.stringMatching(/^LevelDB rebuilds its list of files: .*\.$/)], 9)
   })
@@ -268,7 +268,7 @@ describe('a database that was closed', () => {
   it.each([
     ['closed', () => closed],
     ['killed', () => killed],
-  ])('is as it was after a repair of a directory that is in order (%s)', async (_, directory) => {
+  ])('is unchanged after a repair of an intact directory (%s)', async (_, directory) => {
     const dataDir = join(temporaryFolder(), 'data')
     cpSync(directory(), dataDir, { recursive: true })
     const filesOf = () =>

@@ -57,7 +57,7 @@ describe('key files', () => {
     await expect(reading).rejects.toThrow(`The key files in ${folder} cannot be read`)
   })
 
-  it.skipIf(process.platform !== 'linux')('are refused where their folder cannot be made', async () => {
+  it.skipIf(process.platform !== 'linux')('are refused when their folder cannot be created', async () => {
     const writing = keyFilesIn('/proc/tandem/keystore').write({ name: 'a', text: 'one' })
     await expect(writing).rejects.toThrow("ENOENT: no such file or directory, mkdir '/proc/tandem'")
   })

@@ -107,7 +107,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       'application/json-rpc',
       'Application/JSON; charset=utf-8',
       'application/json ;x',
-    ])('of type %s is taken', async (type) => {
+    ])('of type %s is accepted', async (type) => {
       expect((await send({ headers: { 'Content-Type': type }, body: 'x' })).status).toBe(200)
     })
 
@@ -233,7 +233,7 @@ describe.each([true, false])('with fastHttp: %s', (fastHttp) => {
       'nonsense\r\n\r\n',
       'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
       '\x16\x03\x01\x02\x00',
-    ])('that are not HTTP get 400 and harm nothing: %j', async (text) => {
+    ])('that are not HTTP get 400 and do not affect others: %j', async (text) => {
       expect(await raw(text)).toMatch(/^HTTP\/1.1 400 [\s\S]*"code":-32600/)
       expect((await send({ body: 'x' })).status).toBe(200)
     })

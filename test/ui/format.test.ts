@@ -14,7 +14,7 @@ it.each([
   ['an invalid opcode', '0xfe', 'Invalid operation code: opcode[fe]'],
   ['a jump to nowhere', '0x600356', "Operation with pc isn't 'JUMPDEST': PC[3]"],
   ['too small a stack', '0x50', 'Expected stack size 1 but actual 0'],
-])('%s is named without a Java class and a hash', async (_, data, text) => {
+])('%s is shown without Java class and hash', async (_, data, text) => {
   node = await createNode({ minedReverts: 'hash' })
   const request = (method: string, ...params: unknown[]) => node.request({ method, params })
   const hash = await request('eth_sendTransaction', { from: COW, data, gas: '0x11170' })

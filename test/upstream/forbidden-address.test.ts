@@ -42,7 +42,7 @@ describe('a URL', () => {
     'http://[fd00:ec2::253]/',
     'https://metadata.example',
     'wss://node.example/169.254.169.254',
-  ])('%s is not', (url) => expect(forbiddenHost(url)).toBeUndefined())
+  ])('%s is accepted', (url) => expect(forbiddenHost(url)).toBeUndefined())
 })
 
 describe('a name', () => {
@@ -61,7 +61,7 @@ describe('a name', () => {
   }
 
   it.each(['http', 'ws'])(
-    'that resolves to one is not connected to over %s, nor asked again',
+    'that resolves to a forbidden address is not connected to over %s, nor retried',
     async (scheme) => {
       const url = `${scheme}://node.example:1`
       for (const addresses of [['169.254.169.254'], ['::ffff:a9fe:a9fe'], ['127.0.0.1', 'fe80::1']]) {
@@ -72,7 +72,7 @@ describe('a name', () => {
     },
   )
 
-  it('that resolves to another one is', async () => {
+  it('that resolves to an allowed address is connected to', async () => {
     const proxy = await faultProxy(({ id }) => ({ jsonrpc: '2.0', id, result: '0x21' }))
     onTestFinished(() => proxy.close())
     const { port } = new URL(proxy.url)

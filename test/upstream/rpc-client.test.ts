@@ -100,7 +100,7 @@ describe('a fault', () => {
     ['missing replies', changed((reply) => reply.slice(1))],
     ['replies without result', changed((reply) => reply.map(({ id }: Message) => ({ jsonrpc: '2.0', id })))],
     ['an unavailable server', answering('', 503)],
-  ])('%s is repeated after a pause', async (_, fault) => {
+  ])('%s is retried after a pause', async (_, fault) => {
     const { proxy, clock, client, ask } = await fixture()
     proxy.push(fault)
     expect(await ask(5)).toEqual(places(5))
@@ -157,7 +157,7 @@ describe('a fault', () => {
       answering('no key', 401),
       'it refuses access (HTTP 401); check the key in the URL, or send one with --fork-header',
     ],
-  ])('%s is not repeated', async (_, fault, why) => {
+  ])('%s is not retried', async (_, fault, why) => {
     const { proxy, ask } = await fixture()
     proxy.always(fault)
     await expect(ask(1)).rejects.toMatchObject({ message: unusable(proxy, why, 1) })
@@ -209,7 +209,7 @@ describe('too many requests', () => {
     ['a name', { code: -32005, message: 'project ID request rate exceeded: rate limit' }, 750],
     ['a time in its data', { code: -32029, message: 'slow', data: { try_again_in: '2s' } }, 2100],
     ['compute units', { code: 429, message: 'exceeded its compute units per second capacity' }, 750],
-  ])('inside of a batch, with %s, are asked for again alone', async (_, error, pause) => {
+  ])('inside of a batch, with %s, are retried alone', async (_, error, pause) => {
     const { proxy, clock, ask } = await fixture()
     proxy.push(tooManyInBatch([1, 3], error))
     expect(await ask(5)).toEqual(places(5))

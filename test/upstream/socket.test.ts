@@ -221,11 +221,14 @@ describe('wss', () => {
     expect(await ask('first.cert.pem')).toBe('[{"result":"asked"}]')
   })
 
-  it.each([undefined, 'second.cert.pem'])('is refused where its certificate is not: %s', async (trusted) => {
-    expect(await ask(trusted)).toMatch(
-      /The upstream wss:\/\/127\.0\.0\.1:\d+ cannot be used: .*(certificate|signature)/,
-    )
-  })
+  it.each([undefined, 'second.cert.pem'])(
+    'is refused when its certificate is not trusted: %s',
+    async (trusted) => {
+      expect(await ask(trusted)).toMatch(
+        /The upstream wss:\/\/127\.0\.0\.1:\d+ cannot be used: .*(certificate|signature)/,
+      )
+    },
+  )
 })
 
 describe('a fork over WebSocket', () => {

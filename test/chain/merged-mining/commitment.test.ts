@@ -29,7 +29,7 @@ interface Real {
 }
 
 describe('the commitment in a coinbase', () => {
-  it.each(['testnet-436', 'testnet-64746'])('stands where the page has it in %s', (name) => {
+  it.each(['testnet-436', 'testnet-64746'])('is at the documented offset in %s', (name) => {
     const { full, hashForMergedMining, proof } = fixture<Real>(`headers/${name}.json`)
     const { coinbaseTransaction } = decodeHeader(fromHex(full), CHAINS.testnet)
     const compressed = splitCompressed(coinbaseTransaction)

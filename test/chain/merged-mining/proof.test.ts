@@ -48,7 +48,7 @@ function solved(header: Header, coinbase: Uint8Array, merkleBranch: Uint8Array =
 }
 
 describe('real proofs', () => {
-  it.each(['testnet-436', 'testnet-64746', 'powhsm-1249'])('hold in %s, by every step', (name) => {
+  it.each(['testnet-436', 'testnet-64746', 'powhsm-1249'])('are valid in %s, at every step', (name) => {
     const header = decodeHeader(fromHex(fixture<{ full: Hex }>(`headers/${name}.json`).full), CHAINS.testnet)
     const { merkleRoot } = decodeParentHeader(header.bitcoinHeader)
     const root = rootOfBranch(coinbaseHash(splitCompressed(header.coinbaseTransaction)), header.merkleProof)

@@ -118,7 +118,7 @@ describe('a caller', () => {
   })
 
   it.each([(url: string) => url, (url: string) => `${url}/`, () => '*'])(
-    'of such a server names one whose origin is allowed',
+    'of such a server may give a URL with an allowed origin',
     async (allowed) => {
       const served = await servedNode(
         { forkCache: false, forkAllow: ['https://node.example', allowed(other.url)] },

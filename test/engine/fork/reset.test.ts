@@ -128,7 +128,7 @@ describe('a reset to a fork', () => {
   })
 
   it.each(['evm_reset', 'hardhat_reset', 'anvil_reset'])(
-    'is undone by %s without a fork: the node has a chain of its own again',
+    'is undone by %s without a fork, which starts a local chain again',
     async (reset) => {
       const genesis = await call('eth_getBlockByNumber', '0x0', false)
       await fork(3)

@@ -55,7 +55,7 @@ describe('the text of a ban', () => {
     '0.0.0.0/1',
     '::',
     '::/3',
-  ])('not %j', (text) => {
+  ])('is not %j', (text) => {
     expect(parseBannedRange(text)).toBeUndefined()
   })
 

@@ -56,7 +56,7 @@ describe('peer scoring', () => {
     [['validBlocks', 'validBlocks', 'invalidMessages'], -1],
     [['invalidBlocks', 'invalidTransactions', 'validBlocks'], -2],
     [['successfulHandshakes', 'failedHandshakes', 'timeoutMessages', 'unexpectedMessages'], 0],
-  ])('%j comes to %i', (events, score) => {
+  ])('%j has score %i', (events, score) => {
     expect(events.reduce(nextScore, 0)).toBe(score)
   })
 })

@@ -43,7 +43,7 @@ function plainOrder(
 
 describe('candidates', () => {
   it.each(['fees', 'fifo'] as const)(
-    'come by %s among senders, by nonce within one, by arrival among equals',
+    'are ordered by %s among senders, by nonce within one sender, and by arrival among equals',
     (rule) => {
       const price = fc.nat({ max: 5 })
       const senders = fc.array(fc.array(price, { maxLength: 6 }), { maxLength: 12 })

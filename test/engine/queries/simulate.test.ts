@@ -48,7 +48,7 @@ describe('a call', () => {
   it.each([
     ['by itself', LONG, ''],
     ['in a callee', CALLER, LONG],
-  ])('that has to yield %s answers later', async (_, code, callee) => {
+  ])('that has to yield %s returns asynchronously', async (_, code, callee) => {
     const output = call(code, callee)
     expect(output).toBeInstanceOf(Promise)
     expect(toHex(await output)).toBe(WORD_42)

@@ -41,7 +41,7 @@ describe('local accounts', () => {
   })
 
   it.each(['testnet', 'mainnet'] as const)(
-    'are none on %s unless asked for, and never funded',
+    'do not exist on %s unless configured, and are never funded',
     async (chain) => {
       expect((await createAccounts({ enabled: true, chain })).list()).toEqual([])
       const asked = await createAccounts({ enabled: true, chain, count: 2 })

@@ -89,7 +89,7 @@ describe('calls in place', () => {
       'delegates to a contract that transfers',
       `0 0 0 0 0x30000000000000000000000000000000000000a5 GAS DELEGATECALL`,
     ],
-  ])('go on after a callee that %s', async (_, work) => {
+  ])('continue after a callee that %s', async (_, work) => {
     for (const ending of [RETURN_TOP, `0 MSTORE 32 0 REVERT`]) {
       const callee = `${count(1)} ${work} 0 MLOAD ADD ${count(1)} ${ending}`
       const middle = `${count(2)} 32 0 64 0 0 ${OTHER} GAS CALL 0 MLOAD ADD ${RETURN_TOP}`

@@ -164,7 +164,7 @@ describe('compiled code', () => {
   })
 
   it.each(OPERATIONS.map((row) => [row.name, row] as const))(
-    'does what the interpreter does: %s',
+    'gives the same result as the interpreter: %s',
     async (_, row) => {
       for (const code of everyOperand(row)) await agree(given(code), 0)
       pauseEverywhere()

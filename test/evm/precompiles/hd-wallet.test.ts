@@ -207,7 +207,7 @@ describe('arguments', () => {
     ['an array longer than the data', concat(multisig, word(1n), word(64n), word(1n))],
     ['an array of negative length', concat(multisig, word(1n), word(64n), word(-1n))],
     ['a member out of reach', concat(multisig, word(1n), word(64n), word(1n), word(64n), word(0n))],
-  ])('are malformed and free: %s', (_, input) => {
+  ])('are malformed and cost no gas: %s', (_, input) => {
     expect(gasOf(contract, toHex(input))).toBe(0n)
     expect(outcome(contract, toHex(input))).toBe('failure')
   })

@@ -150,7 +150,7 @@ describe('block header', () => {
     [-32_768n, 'failure'],
     [-32_769n, '0x'],
     [-(2n ** 255n), '0x'],
-  ])('takes depth %s as the node does', (depth, expected) => {
+  ])('reads depth %s like the node', (depth, expected) => {
     expect(answer(call('getBlockHash', depth), { ...ENVIRONMENT, ancestor: () => parent })).toBe(expected)
   })
 

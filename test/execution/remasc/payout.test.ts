@@ -145,7 +145,7 @@ describe('the payout', () => {
     ['twice the fees and a higher hash', 10n, 20n, 'higher', 0n],
     ['more than twice the fees and a higher hash', 10n, 21n, 'higher', 1n],
     ['a lower hash where nobody collected anything', 0n, 0n, 'lower', 0n],
-  ] as const)('takes the selection rule as broken, or not, by %s', (_, own, others, hash, expected) => {
+  ] as const)('determines whether the selection rule is broken by %s', (_, own, others, hash, expected) => {
     const chain = new RemascChain(config)
     for (let n = 1; n <= 5; n++) chain.add({ paidFees: n === 5 ? own : 0n })
     const main = chain.blocks[5]?.hash as Hex
@@ -170,13 +170,16 @@ describe('the networks', () => {
     ['regtest', 15, 3],
     ['devnet', 30, 3],
     ['testnet', 60, 4],
-  ] as const)('%s pays first in block %i, to labs, %i federators and a miner', (name, first, federators) => {
-    const chain = new RemascChain(CHAINS[name])
-    for (let n = 1; n < first; n++) expect(chain.add()).toEqual([])
-    const paid = chain.add().map(read)
-    expect(paid).toHaveLength(federators + 2)
-    expect(paid[0]?.to).toBe(CHAINS[name].reward.labsAddressAt(first))
-  })
+  ] as const)(
+    '%s first pays out in block %i, to labs, %i federators and a miner',
+    (name, first, federators) => {
+      const chain = new RemascChain(CHAINS[name])
+      for (let n = 1; n < first; n++) expect(chain.add()).toEqual([])
+      const paid = chain.add().map(read)
+      expect(paid).toHaveLength(federators + 2)
+      expect(paid[0]?.to).toBe(CHAINS[name].reward.labsAddressAt(first))
+    },
+  )
 
   it('mainnet has 15 federators, its own labs address since RSKIP-218, and minimums since RSKIP-85', () => {
     const { reward } = CHAINS.mainnet

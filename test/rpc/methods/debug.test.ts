@@ -82,7 +82,7 @@ describe('the default tracer', () => {
     ['disableStack', 'stack', ['memory', 'storage']],
     ['DISABLEMEMORY', 'memory', ['stack', 'storage']],
     ['disablestorage', 'storage', ['memory', 'stack']],
-  ])('leaves out what %s names', async (option, absent, present) => {
+  ])('omits members that %s disables', async (option, absent, present) => {
     for (const value of [true, 'true']) {
       for (const options of [{ [option]: value }, { tracerConfig: { [option]: value } }]) {
         for (const log of (await trace(counted, options)).structLogs) {

@@ -110,7 +110,7 @@ describe('methods of development clients', () => {
     ['auto', true, null],
     ['manual', false, null],
     [1500, false, 2],
-  ])('tell how blocks are mined: %s', async (mode, auto, interval) => {
+  ])('return the mining mode: %s', async (mode, auto, interval) => {
     const dispatcher = dispatcherOf(fakeEngine({ dev: { miningMode: () => mode } }).engine)
     for (const name of ['hardhat_getAutomine', 'anvil_getAutomine']) {
       expect(await ask(dispatcher, name)).toEqual({ result: auto })

@@ -226,7 +226,7 @@ describe('in the presets', () => {
       'hardhat',
       expect.stringMatching(/^The properties 'state' and 'stateDiff' cannot be used simultaneously/),
     ],
-  ] as const)('%s, state and stateDiff are refused in its words', async (preset, message) => {
+  ] as const)('%s, state and stateDiff are refused with its message', async (preset, message) => {
     const tool = await createNode({ preset })
     const params = [{ to: CALLED }, 'latest', { [CALLED]: { state: {}, stateDiff: {} } }]
     await expect(tool.request({ method: 'eth_call', params })).rejects.toMatchObject({

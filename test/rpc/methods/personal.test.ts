@@ -107,7 +107,7 @@ describe('a wrong passphrase', () => {
     ['personal_sendTransaction', [{ from: STORED }, 'Moo']],
     ['personal_sign', ['0x', STORED, 'Moo']],
   ])(
-    'is an internal error of %s, as in the reference node, and nothing is opened',
+    'is an internal error of %s, as in the reference node, and unlocks no account',
     async (method, params) => {
       const { ask, calls } = await withStored()
       expect(await ask(method, ...params)).toEqual({

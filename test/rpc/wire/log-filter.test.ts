@@ -17,7 +17,7 @@ describe('a filter of logs', () => {
     [{ topics: [TOPIC, null] }, { addresses: [], topics: [[TOPIC]] }],
     [{ topics: [null, [TOPIC, null]] }, { addresses: [], topics: [null, [TOPIC]] }],
     [{ topics: [[null], [], TOPIC] }, { addresses: [], topics: [null, null, [TOPIC]] }],
-  ])('%j is understood and described', (filter, meaning) => {
+  ])('%j is decoded, and valid under the schema', (filter, meaning) => {
     expect(FilterObject.read(filter, 'filter')).toEqual(meaning)
     expect(FilterObject.schema().safeParse(filter).error).toBeUndefined()
   })
@@ -30,7 +30,7 @@ describe('a filter of logs', () => {
     [{ topics: [5] }, 'Invalid topic: incorrect length.'],
     [{ topics: ['0x11'] }, 'Invalid topic: incorrect length.'],
     [{ fromBlock: null }, "Invalid block identifier 'null'"],
-  ])('%j is neither', (filter, message) => {
+  ])('%j is refused, and invalid under the schema', (filter, message) => {
     expect(() => FilterObject.read(filter, 'filter')).toThrow(saying(message))
     expect(FilterObject.schema().safeParse(filter).success).toBe(false)
   })

@@ -68,7 +68,7 @@ describe('a state of the reference node', () => {
     ],
     ['with a line of its own', (lines) => [...lines, 'c0ffee'], /Line \d+ \(0x[0-9a-f]{64}\) is not part/],
     ['that is not hex', (lines) => [lines[0] ?? '', 'hello'], /Line 2 is not hex/],
-  ])('%s is refused, and its root is not there', async (_, change, sentence) => {
+  ])('%s is refused, and its root is not stored', async (_, change, sentence) => {
     const { root, lines } = await exported()
     const store = createMemoryStore()
     await expect(importState(store, each(change(lines)), root)).rejects.toThrow(sentence)

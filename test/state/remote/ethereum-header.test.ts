@@ -75,7 +75,7 @@ describe('the hash of an Ethereum header', () => {
     [Hardfork.Shanghai, ['withdrawalsRoot']],
     [Hardfork.Cancun, ['blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot']],
     [Hardfork.Prague, ['requestsHash']],
-  ])('is that of the library in %s', (hardfork, members) => {
+  ])('equals that of the library in %s', (hardfork, members) => {
     const fields = headerOf(hardfork)
     expect(Object.keys(fields)).toEqual(expect.arrayContaining([...members]))
     expect(isVerified(fields)).toBe(true)
@@ -87,7 +87,7 @@ describe('the hash of an Ethereum header', () => {
     ['the seal', { nonce: '0x0000000000000000' }],
     ['a member of another fork', { baseFeePerGas: '0x7' }],
     ['the hash', { hash: EMPTY_ROOT }],
-  ])('refuses a header that lies about %s', (_, lie) => {
+  ])('refuses a header with a forged %s', (_, lie) => {
     const told = { ...FIRST, ...lie }
     expect(read(told)).toMatch(/^the header of block 1 hashes to 0x[0-9a-f]{64}, not to 0x[0-9a-f]{64}$/)
     expect(read(told)).toMatch(new RegExp(`not to ${told.hash}$`))

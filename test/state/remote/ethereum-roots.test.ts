@@ -162,7 +162,7 @@ it('accepts a block with one transaction of each type', async () => {
 })
 
 it.each(TRANSACTIONS.map(({ type }, index) => [type, index] as const))(
-  'refuses a lie in a transaction of type %i',
+  'refuses a forged member in a transaction of type %i',
   async (_, index) => {
     const given = await answers()
     const transactions = given.block.transactions as Json[]

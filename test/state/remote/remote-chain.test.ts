@@ -80,7 +80,7 @@ describe('the fork point', () => {
       { transaction: toFixedHex(1n, 32) },
       /has no mined transaction 0x0+1\. Check --fork-transaction-hash/,
     ],
-  ])('that is %s is refused with what to do', async (_, settings, sentence) => {
+  ])('that is %s is refused with the remedy', async (_, settings, sentence) => {
     await expect(fork(settings)).rejects.toMatchObject({
       kind: 'upstream',
       message: expect.stringMatching(sentence),
@@ -258,7 +258,7 @@ describe('the state', () => {
     ],
     ['null', changed((reply) => reply.map((one: Message) => ({ ...one, result: null })))],
     ['text', changed((reply) => reply.map((one: Message) => ({ ...one, result: 'nothing' })))],
-  ])('takes nothing over from an answer with %s', async (_, fault) => {
+  ])('ignores an answer with %s', async (_, fault) => {
     const state = (await fork()).stateAt((await fork()).point)
     const items: StateItem[] = [{ kind: 'account', address: NOBODY }, ...slots(3)]
     proxy.push(fault)

@@ -124,7 +124,7 @@ describe('the state of an upstream that serves proofs', () => {
     ['a contract, other code', () => nodeOf().contract, '0x600055'],
     ['a contract, none', () => nodeOf().contract, '0x'],
     ['a contract, long code', () => nodeOf().contract, `0x${'00'.repeat(100)}`],
-  ])('is refused where it lies about the code of %s', async (_, addressOf, code) => {
+  ])('is refused when the code of %s is forged', async (_, addressOf, code) => {
     const { state } = await verified()
     const address = addressOf()
     always(lying({ eth_getCode: () => code }))
@@ -168,7 +168,7 @@ describe('the state of an upstream without proofs', () => {
       lying({ eth_getProof: (result) => ({ ...result, accountProof: [] }) }),
       'its proofs do not lead to the state root of block 3 (the node of the state root ROOT is missing)',
     ],
-  ])('is taken as it is where it %s, which a notice states once', async (_, fault, why) => {
+  ])('is accepted without proofs when it %s, which one notice states', async (_, fault, why) => {
     always(fault)
     const { state, deps, chain } = await verified()
     const root = (await chain.headerByHash(chain.point.hash))?.header.stateRoot ?? ''

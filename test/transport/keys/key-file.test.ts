@@ -199,7 +199,7 @@ describe('the key file', () => {
       { version: 1, keys: [record('a'), { ...record('b'), hash: hex('a') }] },
       'is malformed: two keys have one hash.',
     ],
-  ])('with %j is refused by name', (content, words) => {
+  ])('with %j is refused with its name', (content, words) => {
     const text = typeof content === 'string' ? content : JSON.stringify(content)
     expect(() => parseKeys(text, 'k.json')).toThrow(saying(`The key file k.json ${words}`))
   })

@@ -93,7 +93,7 @@ describe('receiveHeader', () => {
     ['the genesis again', fromHex(GENESIS), -4n],
     ['a hash above the target', mineHeader(GENESIS_HASH, { lacksWork: true }), -99n],
     ['an easier target than the network has', mineHeader(GENESIS_HASH, { bits: 0x207ffffe }), -99n],
-  ])('refuses %s and stores nothing but the genesis', (_, header, code) => {
+  ])('refuses %s and stores only the genesis', (_, header, code) => {
     const bridge = freshBridge()
     expect(receive(bridge, header)).toBe(code)
     expect(bridge.storage.cells).toEqual(GENESIS_CELLS)

@@ -54,13 +54,16 @@ describe('the method table', () => {
     }
   })
 
-  it.each(enabled.filter(({ gas }) => gas !== null))('prices $signature at $gas and 2 a byte', (method) => {
-    const data = plainData(method)
-    expect(freshBridge().gas(data)).toBe(BigInt((method.gas as number) + data.length - 2))
-  })
+  it.each(enabled.filter(({ gas }) => gas !== null))(
+    'charges $gas gas and 2 for each byte for $signature',
+    (method) => {
+      const data = plainData(method)
+      expect(freshBridge().gas(data)).toBe(BigInt((method.gas as number) + data.length - 2))
+    },
+  )
 
   it.each(methods.filter((method) => !method.enabled))(
-    'treats $signature, switched off, as no method',
+    'treats $signature as an unknown method when disabled',
     (method) => {
       expect(freshBridge().gas(plainData(method))).toBe(23_000n)
       expect(failure(plainData(method))?.message).toContain('switched off')
@@ -97,7 +100,7 @@ function canonical<Parameter extends { type: string }>(inputs: readonly Paramete
 
 describe('data that do not call a method', () => {
   it.each<Hex>(['0x11', '0x112233', '0x11223344', `0x11223344${'00'.repeat(64)}`])(
-    '%s cost 23,000 and fail',
+    '%s cost 23,000 gas and fail',
     (data) => {
       expect(freshBridge().gas(data)).toBe(23_000n)
       expect(failure(data)?.message).toBe('no such method, or malformed arguments')

@@ -17,7 +17,7 @@ async function asked(method: string, params: unknown[]) {
 }
 const refusal = (code: number, message: string) => ({ error: { code, message } })
 
-it.each(['eth_call', 'eth_estimateGas'])('%s may run as long as its caller waits', async (method) => {
+it.each(['eth_call', 'eth_estimateGas'])('%s may run until its caller’s deadline', async (method) => {
   const before = Date.now()
   const { timeLeft } = await asked(method, [{ to: N }])
   expect(timeLeft).toBeLessThanOrEqual(OPTIONS.rpcTimeoutMs)
@@ -140,7 +140,7 @@ describe('eth_call', () => {
 })
 
 describe('eth_estimateGas', () => {
-  it.each([[[]], [['latest']], [[null]]])('takes %j for the head', async (block) => {
+  it.each([[[]], [['latest']], [[null]]])('treats %j as the head', async (block) => {
     const { outcome, args } = await asked('eth_estimateGas', [{ from: A, to: B, value: '0x1' }, ...block])
     expect(outcome).toEqual({ result: '0x5208' })
     expect(args).toEqual([{ from: A, to: B, value: 1n }, { tag: 'latest' }, 'cost'])

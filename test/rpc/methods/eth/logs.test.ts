@@ -179,7 +179,7 @@ describe('eth_getLogs of the hosted profile', () => {
   })
 
   it.each([{ fromBlock: `0x${(HEIGHT - 1999).toString(16)}` }, {}, { blockHash: block1.hash }])(
-    'allows over 2,000 blocks as many as fit a reply: %j',
+    'allows as many logs as fit a reply over 2,000 blocks: %j',
     async (filter) => {
       const { error, query } = await hosted(filter)
       expect(query).toMatchObject({ maxBlocks: 0, maxLogs: Math.floor(10_485_760 / 300) })

@@ -27,7 +27,7 @@ describe('every method that signs', () => {
     ['eth_sign', [A, '0x']],
     ['eth_signTransaction', [{ from: A }]],
     ['eth_signTypedData_v4', [A, typed]],
-  ])('%s needs the wallet', async (method, params) => {
+  ])('%s requires the wallet', async (method, params) => {
     const { engine } = fakeEngine({ wallet: false })
     expect(await ask(dispatcherOf(engine), method, params)).toEqual(noWallet)
   })
@@ -36,7 +36,7 @@ describe('every method that signs', () => {
     ['eth_sign', [N, '0x'], 'Account not found'],
     ['eth_signTransaction', [{ from: N }], `Could not find account for address: ${N}`],
     ['eth_signTypedData_v4', [N, typed], 'Account not found'],
-  ])('%s needs the account', async (method, params, message) => {
+  ])('%s requires the account', async (method, params, message) => {
     expect((await send(method, ...params)).outcome).toEqual(refusal(-32602, message))
   })
 })

@@ -328,7 +328,7 @@ describe('eth_simulateV1', () => {
     [-38026, { blockOverrides: { number: 258 } }, {}],
     [-32602, { blockOverrides: { blobBaseFee: word(1) } }, {}],
     [-32602, { stateOverrides: { '0x0000000000000000000000000000000000000001': { code: '0x' } } }, {}],
-  ])('answers %i to %j %j', async (code, block, more) => {
+  ])('returns error %i for %j %j', async (code, block, more) => {
     await expect(simulate({ blockStateCalls: [block], ...more })).rejects.toMatchObject({ code })
   })
 

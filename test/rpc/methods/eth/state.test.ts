@@ -18,7 +18,7 @@ describe('eth_getBalance', () => {
     ['an object with a height', [B, { blockNumber: '0x0' }]],
     ['an object with a hash', [B, { blockHash: block0.hash }]],
     ['an address in capitals without 0x', [B.slice(2).toUpperCase(), 'latest']],
-  ])('takes %s', async (_, params) => {
+  ])('accepts %s', async (_, params) => {
     expect(await read('eth_getBalance', ...params)).toEqual({ result: RICH })
   })
 

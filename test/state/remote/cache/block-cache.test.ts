@@ -267,7 +267,7 @@ describe('the size', () => {
     expect((await load(root)).found.size).toBe(2)
   })
 
-  it.skipIf(process.platform !== 'linux')('is nothing where its folder cannot be made', async () => {
+  it.skipIf(process.platform !== 'linux')('is disabled when its folder cannot be created', async () => {
     expect(await store('/proc/tandem', [[code(1)]])).toEqual([
       expect.stringContaining("ENOENT: no such file or directory, mkdir '/proc/tandem'"),
     ])
