@@ -9,12 +9,12 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'parse-error': 'The message is not JSON.',
   'invalid-request':
     'The message is not a request, is nested too deeply, or is a batch of too many requests.',
-  'block-not-found': 'There is no such block, or it must be on the canonical chain and is not.',
-  'method-not-found': 'There is no such method, or it is not open to the caller.',
+  'block-not-found': 'There is no such block, or it is not canonical although that is required.',
+  'method-not-found': 'There is no such method, or the caller may not use it.',
   'invalid-params': 'A parameter is missing, malformed or out of bounds; the message names it.',
   internal: 'The node failed.',
   'wallet-disabled': 'The node holds no keys.',
-  'wrong-passphrase': 'The passphrase does not open the account.',
+  'wrong-passphrase': 'The passphrase of the account is wrong.',
   'insufficient-funds': 'The sender cannot pay.',
   'filter-not-found': 'There is no such filter, it has expired, or it belongs to another caller.',
   'not-mined': 'The pool accepted the transaction, but it was not mined.',
@@ -29,12 +29,11 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   unauthorized: 'The caller has no valid key, or its address or origin is not allowed.',
   'execution-differs':
     'Two EVMs executed a message with different results (--evm both); data names what differs.',
-  overloaded: 'The node has too much to do; try again later.',
+  overloaded: 'The node is overloaded; try again later.',
   'rate-limited': 'The caller has used up its rate or quota; try again later.',
-  upstream:
-    'The chain that this node forks cannot be reached or lacks what is needed; the message gives the reason.',
+  upstream: 'The upstream of this fork cannot be reached or lacks the data; the message gives the reason.',
   storage:
-    'The disk of the node refuses writes, or the requested data is damaged on it; nothing was changed. The message gives the reason.',
+    "The node's disk refuses writes, or the requested data on it is damaged; nothing was changed. The message gives the reason.",
   'mining-refused': 'The submitted work is refused; the message gives the reason.',
   'invalid-block':
     'The block breaks a rule of the chain; the message names the first, and data has `rule`, `height` and, where values are compared, `expected` and `found`.',

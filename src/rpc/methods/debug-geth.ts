@@ -22,7 +22,7 @@ const GENESIS =
 export const debug_traceBlock = method({
   name: 'debug_traceBlock',
   summary:
-    'Runs a block, given as RLP, on its parent and returns the trace of each transaction; an unknown block must be valid.',
+    'Executes a block given as RLP on its parent and returns the trace of each transaction; an unknown block must be valid.',
   params: { block: Data, options: optional(TraceOptionsObject, {}) },
   result: () => BlockTraces,
   errors: ['invalid-block', 'block-not-found'],

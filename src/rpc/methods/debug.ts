@@ -143,7 +143,7 @@ const Changes = object(
 export const debug_traceTransaction = method({
   name: 'debug_traceTransaction',
   summary:
-    'Runs a mined transaction again and returns its trace: struct logs, or the result of another tracer. `stateOverrides`, `blockOverrides` and `input` change what it finds at its place in the block, and its data.',
+    'Executes a mined transaction again and returns its trace: struct logs, or the result of another tracer. `stateOverrides` and `blockOverrides` change the state and the block that it runs on, `input` its data.',
   params: { transactionHash: LooseHash, options: optional(withTraceOptions(Changes), {}) },
   result: () => TraceResult.nullable(),
   errors: ['block-not-found', 'transaction-refused'],
@@ -160,7 +160,7 @@ export const debug_traceTransaction = method({
 
 export const debug_traceBlockByHash = method({
   name: 'debug_traceBlockByHash',
-  summary: 'Runs a block again and returns the trace of each transaction.',
+  summary: 'Executes a block again and returns the trace of each transaction.',
   params: { blockHash: BlockHash, options: optional(TraceOptionsObject, {}) },
   result: () => BlockTraces.nullable(),
   errors: ['block-not-found'],
@@ -172,7 +172,7 @@ export const debug_traceBlockByHash = method({
 
 export const debug_traceBlockByNumber = method({
   name: 'debug_traceBlockByNumber',
-  summary: 'Runs a block again and returns the trace of each transaction.',
+  summary: 'Executes a block again and returns the trace of each transaction.',
   params: { block: NumberedBlock, options: optional(TraceOptionsObject, {}) },
   result: () => BlockTraces.nullable(),
   errors: ['block-not-found'],
@@ -209,7 +209,7 @@ async function requireIndexWithin(
 export const debug_traceCall = method({
   name: 'debug_traceCall',
   summary:
-    'Runs a message as eth_call does and returns its trace; with `txIndex` on the state before that transaction of the block.',
+    'Executes a message like eth_call and returns its trace; with `txIndex`, on the state before that transaction of the block.',
   params: {
     transaction: CallObject,
     block: optional(CallBlock, 'latest'),

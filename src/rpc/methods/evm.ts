@@ -124,7 +124,7 @@ export const evm_diff = method({
   name: 'evm_diff',
   heavy: true,
   summary:
-    'The difference between two snapshots, named by id or name, or between a snapshot and now: accounts with their storage, blocks, pool. The cost is proportional to the difference.',
+    'The difference between two snapshots, given by id or name, or between a snapshot and the current state: accounts with their storage, blocks, pool. The cost is proportional to the difference.',
   params: { before: SnapshotReference, after: optional(orNull(SnapshotReference, undefined), null) },
   result: () => SnapshotDiffObject,
   errors: ['block-not-found'],
@@ -194,7 +194,7 @@ export const evm_reorg = method({
   name: 'evm_reorg',
   changesState: true,
   summary:
-    'Replaces the last `depth` blocks by a heavier branch: the given blocks, or empty ones, at least one more than are removed. ' +
+    'Replaces the last `depth` blocks with a heavier branch of given or empty blocks, at least one more than are removed. ' +
     'With `uncles`, the branch includes the replaced blocks as uncles wherever the rules allow.',
   params: { options: ReorgOptions },
   result: () =>
@@ -229,7 +229,7 @@ export const evm_setNextBlockTimestamp = method({
   name: 'evm_setNextBlockTimestamp',
   changesState: true,
   summary:
-    'Sets the exact timestamp of the next block, in seconds since 1970; with --dialect hardhat it answers that as decimal text.',
+    'Sets the exact timestamp of the next block, in seconds since 1970; with --dialect hardhat the result is that timestamp as decimal text.',
   params: { timestamp: Timestamp },
   result: () => DecimalText.nullable(),
   examples: [{ params: [4_102_444_800], result: null }],
@@ -256,7 +256,7 @@ export const evm_startMining = method({
 export const evm_stopMining = method({
   name: 'evm_stopMining',
   changesState: true,
-  summary: 'Stops mining by schedule; `evm_mine` still mines.',
+  summary: 'Stops scheduled mining; `evm_mine` still works.',
   params: {},
   result: () => z.null(),
   examples: [{ params: [], result: null }],
@@ -271,7 +271,7 @@ export const evm_stopMining = method({
 export const evm_setAutomine = method({
   name: 'evm_setAutomine',
   changesState: true,
-  summary: 'Switches mining a block for each transaction on or off.',
+  summary: 'Turns mining a block for each transaction on or off.',
   params: { on: Flag },
   result: () => z.literal(true),
   errors: ['mining-refused'],
@@ -285,7 +285,7 @@ export const evm_setAutomine = method({
 export const evm_setIntervalMining = method({
   name: 'evm_setIntervalMining',
   changesState: true,
-  summary: 'Mines a block each time this many milliseconds have passed; 0 stops.',
+  summary: 'Mines a block at this interval in milliseconds; 0 stops.',
   params: { milliseconds: wholeNumber('milliseconds; 0 stops', LONGEST_DELAY) },
   result: () => z.literal(true),
   examples: [{ params: [5000], result: true }],

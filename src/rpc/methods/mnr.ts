@@ -124,7 +124,8 @@ export const mnr_submitBitcoinBlock = method({
   name: 'mnr_submitBitcoinBlock',
   changesState: true,
   counts: 'validBlocks',
-  summary: 'Submits a whole parent-chain block whose coinbase commits to one of the last 20 works.',
+  summary:
+    'Submits a complete parent-chain block whose coinbase commits to one of the last 20 work packages.',
   params: { block: plainText('parent-chain block, in hex without 0x') },
   result: () => SubmittedBlock,
   errors: ['mining-refused'],

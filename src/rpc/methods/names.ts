@@ -148,7 +148,7 @@ function decodedItem(
 export const evm_decode = method({
   name: 'evm_decode',
   summary:
-    'Decodes inputs of calls, init code, payloads of reverts and logs by the ABIs that the node knows: names, and arguments as text; null for unknown ones. `address` is the contract of a call, error or event, `output` what a call returned.',
+    'Decodes call inputs, init code, revert payloads and logs with the ABIs that the node knows: names, and arguments as text; null for unknown items. `address` is the contract of a call, error or event, `output` the output of a call.',
   params: { items: arrayOf(Item, { most: MOST, indexed: true }) },
   result: () => z.array(DecodedObject.nullable()),
   examples: [

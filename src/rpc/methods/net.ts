@@ -27,7 +27,7 @@ export const net_listening = method({
 
 export const net_peerCount = method({
   name: 'net_peerCount',
-  summary: 'How many peers are connected.',
+  summary: 'Number of connected peers.',
   params: {},
   result: () => QuantityText,
   examples: [{ params: [], result: '0x0' }],

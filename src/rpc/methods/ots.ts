@@ -173,7 +173,7 @@ const NOTHING = { txs: [], receipts: [], firstPage: true, lastPage: true }
 export const ots_searchTransactionsBefore = method({
   name: 'ots_searchTransactionsBefore',
   summary:
-    'Transactions in which an account takes part, inner calls included, in whole blocks below a height, newest first.',
+    'Transactions that involve an account, also in inner calls, in complete blocks below a height, newest first.',
   params: { address: Address, height: Height, size: PageSize },
   result: () => AccountTransactions,
   examples: [{ params: [NOBODY, 0, 25], result: NOTHING }],
@@ -183,7 +183,7 @@ export const ots_searchTransactionsBefore = method({
 export const ots_searchTransactionsAfter = method({
   name: 'ots_searchTransactionsAfter',
   summary:
-    'Transactions in which an account takes part, inner calls included, in whole blocks above a height, newest first.',
+    'Transactions that involve an account, also in inner calls, in complete blocks above a height, newest first.',
   params: { address: Address, height: Height, size: PageSize },
   result: () => AccountTransactions,
   examples: [{ params: [NOBODY, 0, 25], result: NOTHING }],
@@ -262,8 +262,7 @@ export const ots_getTransactionError = method({
 export const ots_getInternalOperations = method({
   name: 'ots_getInternalOperations',
   heavy: true,
-  summary:
-    "Transfers, creations and self-destructs below a transaction's own call, without those that were reverted.",
+  summary: 'Transfers, creations and self-destructs in inner calls of a transaction, except reverted ones.',
   params: { transactionHash: TransactionHash, ...REPLAY_CHANGES },
   result: () => z.array(InternalOperation),
   errors: ['block-not-found', 'transaction-refused'],

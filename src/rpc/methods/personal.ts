@@ -91,7 +91,8 @@ export const personal_unlockAccount = method({
   name: 'personal_unlockAccount',
   changesState: true,
   needsWallet: true,
-  summary: 'Unlocks an account for a number of milliseconds; false when the node has no encrypted key of it.',
+  summary:
+    'Unlocks an account for a number of milliseconds; false when the node has no encrypted key for it.',
   params: { address: Address, passphrase: Passphrase, duration: Duration },
   result: () => z.boolean(),
   errors: ['wrong-passphrase'],
@@ -104,7 +105,7 @@ export const personal_lockAccount = method({
   name: 'personal_lockAccount',
   changesState: true,
   needsWallet: true,
-  summary: 'Locks an account, and removes one whose key is not stored; false when it was not unlocked.',
+  summary: 'Locks an account, and removes it if its key is not stored; false when it was not unlocked.',
   params: { address: Address },
   result: () => z.boolean(),
   examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: false }],

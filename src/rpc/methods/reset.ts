@@ -39,7 +39,7 @@ export const ResetOptions: Parameter<ResetRequest> = orNull(
 
 /** The summary of the three methods. */
 export const RESET_SUMMARY =
-  'Resets the chain to genesis, a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. Without `forking` a node that was started without a fork has its own chain again. With `forking` the chain becomes a fork of `jsonRpcUrl` (by default the current upstream) at `blockNumber` (by default the tip): filters and subscriptions continue at its head, mining restarts in the mode that the node was started with, and waiting calls that would change the old chain are refused.'
+  'Resets the chain to genesis, a fork to its first block; snapshots, pool, clock offset, block overrides and impersonation are dropped. Without `forking`, a node that was started without a fork returns to its own chain. With `forking` the chain becomes a fork of `jsonRpcUrl` (by default the current upstream) at `blockNumber` (by default the tip): filters and subscriptions continue at its head, mining restarts in the mode that the node was started with, and waiting calls that would change the old chain are refused.'
 
 /**
  * Throws `unauthorized` when the caller may not name this URL: the node may reach hosts that the caller cannot.

@@ -13,7 +13,7 @@ function openTo({ methods, session }: Context) {
 
 export const rpc_modules = method({
   name: 'rpc_modules',
-  summary: 'The open namespaces, each with its version.',
+  summary: 'The enabled namespaces, each with its version.',
   params: {},
   result: () => z.record(z.string(), z.literal('1.0')),
   examples: [{ params: [], result: { web3: '1.0', net: '1.0', eth: '1.0' }, varies: true }],

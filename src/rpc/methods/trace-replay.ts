@@ -40,7 +40,7 @@ function limitsOf(context: Context): TraceLimits {
 
 export const trace_call = method({
   name: 'trace_call',
-  summary: 'Runs a message as eth_call does and returns its traces: trace, stateDiff, vmTrace.',
+  summary: 'Executes a message like eth_call and returns its traces: trace, stateDiff, vmTrace.',
   params: {
     transaction: CallObject,
     traceTypes: TraceTypes,
@@ -79,7 +79,7 @@ const TracedCall: Parameter<Step> = {
 export const trace_callMany = method({
   name: 'trace_callMany',
   summary:
-    'Runs messages as trace_call does, each on the state after the previous one; overrides are made before the first.',
+    'Executes messages like trace_call, each on the state after the previous one; overrides are applied before the first.',
   params: {
     calls: arrayOf(TracedCall, { most: MOST_CALLS, indexed: true }),
     block: optional(CallBlock, 'latest'),
@@ -104,7 +104,8 @@ export const trace_callMany = method({
 
 export const trace_rawTransaction = method({
   name: 'trace_rawTransaction',
-  summary: 'Runs a signed transaction on the state of the head without sending it, and returns its traces.',
+  summary:
+    'Executes a signed transaction on the state of the head without sending it, and returns its traces.',
   params: { transaction: Data, traceTypes: TraceTypes },
   result: () => ReplayObject,
   errors: ['transaction-refused'],
@@ -133,7 +134,7 @@ export const trace_rawTransaction = method({
 export const trace_replayTransaction = method({
   name: 'trace_replayTransaction',
   summary:
-    'Runs a mined transaction again and returns its traces: trace, stateDiff, vmTrace; null when unknown. The overrides and `input` change what it finds at its place in the block, and its data.',
+    'Executes a mined transaction again and returns its traces: trace, stateDiff, vmTrace; null when unknown. The overrides change the state and the block that it runs on, `input` its data.',
   params: {
     transactionHash: TransactionHash,
     traceTypes: TraceTypes,
@@ -160,7 +161,7 @@ export const trace_replayTransaction = method({
 export const trace_replayBlockTransactions = method({
   name: 'trace_replayBlockTransactions',
   summary:
-    'Runs a block again and returns the traces of each transaction, the REMASC transaction last unless hidden; null when unknown.',
+    'Executes a block again and returns the traces of each transaction, the REMASC transaction last unless hidden; null when unknown.',
   params: { block: TraceBlock, traceTypes: TraceTypes },
   result: () => z.array(BlockReplayObject).nullable(),
   errors: ['block-not-found'],

@@ -65,7 +65,7 @@ export const txpool_inspect = method({
 export const txpool_status = method({
   name: 'txpool_status',
   summary:
-    'How many transactions of the pool are runnable, and how many wait for an earlier nonce; JSON integers, with --dialect hardhat or anvil quantities.',
+    'Number of pooled transactions that are runnable, and that wait for an earlier nonce; JSON integers, with --dialect hardhat or anvil quantities.',
   params: {},
   result: () => z.strictObject({ pending: Count, queued: Count }),
   examples: [{ params: [], result: { pending: 0, queued: 0 } }],

@@ -49,7 +49,7 @@ const Lists = z.lazy(() =>
   z.strictObject({ removed: z.array(HashText), added: z.array(HashText) }).optional(),
 )
 
-/** What differs between two snapshots; what does not is left out. */
+/** Differences between two snapshots; equal values are omitted. */
 export const SnapshotDiffObject = z.lazy(() =>
   z
     .strictObject({
@@ -67,7 +67,7 @@ export const SnapshotDiffObject = z.lazy(() =>
     })
     .meta({
       id: 'SnapshotDiff',
-      description: 'What differs between two snapshots; what does not is left out',
+      description: 'Differences between two snapshots; equal values are omitted',
     }),
 )
 

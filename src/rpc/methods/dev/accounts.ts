@@ -47,7 +47,8 @@ export const anvil_autoImpersonateAccount = method({
   name: 'anvil_autoImpersonateAccount',
   changesState: true,
   aliases: ['hardhat_autoImpersonateAccount'],
-  summary: 'Impersonates every address, or again only the addresses that were named.',
+  summary:
+    'Turns impersonation of every address on or off; when off, only addresses named one by one are impersonated.',
   params: { on: Flag },
   result: () => z.null(),
   examples: [{ params: [false], result: null }],
@@ -67,7 +68,7 @@ export const anvil_impersonateSignature = method({
   name: 'anvil_impersonateSignature',
   changesState: true,
   summary:
-    'Makes ECRECOVER return this address for a signature (r, s, v), whatever was signed. Kept in memory until a reset: afterwards, or on another node, the same transactions may give other results.',
+    'Makes ECRECOVER return this address for a signature (r, s, v) with any message. Kept in memory until a reset; after it, or on another node, the same transactions may have other results.',
   params: { signature: Signature, address: Address },
   result: () => z.null(),
   examples: [{ params: [`0x${'11'.repeat(64)}1b`, EXAMPLE], result: null }],

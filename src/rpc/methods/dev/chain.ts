@@ -44,7 +44,7 @@ export const anvil_reorg = method({
   name: 'anvil_reorg',
   changesState: true,
   summary:
-    'Replaces the last `depth` blocks by as many others, whatever their difficulty. `transactions` are pairs: a signed transaction or a call object, and the index of its block, from 0; the other blocks are empty.',
+    'Replaces the last `depth` blocks with the same number of new ones, of any difficulty. `transactions` are pairs: a signed transaction or a call object, and the index of its block, from 0; the other blocks are empty.',
   params: { depth: BlockCount, transactions: optional(ReorgTransactions, []) },
   result: () => z.null(),
   errors: ['transaction-refused', 'mining-refused'],
@@ -123,7 +123,7 @@ export const anvil_getGenesisTime = method({
 export const anvil_getLastBlockWallTime = method({
   name: 'anvil_getLastBlockWallTime',
   summary:
-    'Wall-clock time at which the current head became the head, or the node started: milliseconds since 1970, rounded to the second; a JSON integer.',
+    'Wall-clock time when the current head became the head, or when the node started: milliseconds since 1970, rounded to the second; a JSON integer.',
   params: {},
   result: () => z.int(),
   examples: [{ params: [], result: 1_795_327_675_000, varies: true }],

@@ -57,8 +57,7 @@ export const anvil_setERC20Allowance = method({
   name: 'anvil_setERC20Allowance',
   heavy: true,
   changesState: true,
-  summary:
-    'Sets how much of a token a spender may spend for the owner; the slot is found as in anvil_dealERC20.',
+  summary: "Sets the allowance of a spender for an owner's tokens; the slot is found as in anvil_dealERC20.",
   params: { owner: Address, spender: Address, token: Address, amount: Quantity },
   result: () => z.null(),
   examples: [],

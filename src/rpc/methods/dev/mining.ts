@@ -51,7 +51,7 @@ export const evm_setBlockGasLimit = method({
   name: 'evm_setBlockGasLimit',
   changesState: true,
   summary:
-    'Sets the gas limit of all blocks mined here from now on, at once and not in small steps; one transaction may use all of it.',
+    'Sets the gas limit of all blocks mined here from now on, immediately instead of in small steps; one transaction may use all of it.',
   params: { gasLimit: Quantity },
   result: () => z.literal(true),
   examples: [{ params: ['0x1c9c380'], result: true }],
@@ -64,7 +64,7 @@ export const evm_setBlockGasLimit = method({
 export const hardhat_getAutomine = method({
   name: 'hardhat_getAutomine',
   aliases: ['anvil_getAutomine'],
-  summary: 'Is a block mined for each transaction?',
+  summary: 'Whether a block is mined for each transaction.',
   params: {},
   result: () => z.boolean(),
   examples: [{ params: [], result: true }],
@@ -74,8 +74,7 @@ export const hardhat_getAutomine = method({
 export const anvil_setIntervalMining = method({
   name: 'anvil_setIntervalMining',
   changesState: true,
-  summary:
-    'Mines a block each time this many seconds have passed (`evm_setIntervalMining` takes milliseconds); 0 stops.',
+  summary: 'Mines a block at this interval in seconds (`evm_setIntervalMining` takes milliseconds); 0 stops.',
   params: { seconds: wholeNumber('seconds; 0 stops', LONGEST_INTERVAL) },
   result: () => z.null(),
   examples: [{ params: [5], result: null }],
@@ -115,7 +114,7 @@ export const evm_setTime = method({
 export const anvil_setBlockTimestampInterval = method({
   name: 'anvil_setBlockTimestampInterval',
   changesState: true,
-  summary: 'Sets how many seconds each block is later than its parent, whatever the clock says.',
+  summary: "Sets the timestamp of each block to its parent's plus this many seconds, ignoring the clock.",
   params: { seconds: wholeNumber('seconds; at least 1 passes between blocks', 10 ** 9) },
   result: () => z.null(),
   examples: [{ params: [12], result: null }],
@@ -128,7 +127,7 @@ export const anvil_setBlockTimestampInterval = method({
 export const anvil_removeBlockTimestampInterval = method({
   name: 'anvil_removeBlockTimestampInterval',
   changesState: true,
-  summary: 'Lets timestamps follow the clock again; false when they already did.',
+  summary: 'Removes the fixed timestamp interval; false when there was none.',
   params: {},
   result: () => z.boolean(),
   examples: [{ params: [], result: false }],
@@ -155,7 +154,7 @@ export const miner_start = method({
 export const miner_stop = method({
   name: 'miner_stop',
   changesState: true,
-  summary: 'Turns mining off; transactions wait until blocks are mined on request.',
+  summary: 'Turns mining off; transactions stay in the pool until blocks are mined on request.',
   params: {},
   result: () => z.literal(true),
   examples: [{ params: [], result: true }],

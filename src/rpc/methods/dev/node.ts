@@ -43,7 +43,7 @@ export const anvil_setRpcUrl = method({
 const SET_LOGGING = order({
   name: 'setLoggingEnabled',
   summary:
-    'Shows calls, blocks and console output on the terminal of the node, or hides them; warnings are always shown.',
+    "Turns output of calls, blocks and console on the node's terminal on or off; warnings are always shown.",
   params: { on: Flag },
   example: [true],
   async run({ on }, { engine }) {

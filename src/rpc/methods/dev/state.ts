@@ -24,7 +24,7 @@ function edit({ dev }: Engine, change: AccountEdit): Promise<void> {
 const SET_BALANCE = order({
   name: 'setBalance',
   aliases: ['evm_setAccountBalance'],
-  summary: 'Sets the balance of an account, in wei, after the head and without a block.',
+  summary: 'Sets the balance of an account, in wei, in the state after the head, without mining a block.',
   params: { address: Address, balance: Quantity },
   example: [COW, '0xc9f2c9cd04674edea40000000'],
   run: ({ address, balance }, { engine }) => edit(engine, { address, balance }),
@@ -34,7 +34,7 @@ const [, anvil_setBalance] = SET_BALANCE
 
 const ADD_BALANCE = order({
   name: 'addBalance',
-  summary: 'Adds wei to the balance of an account, after the head and without a block.',
+  summary: 'Adds wei to the balance of an account in the state after the head, without mining a block.',
   params: { address: Address, amount: Quantity },
   example: [COW, '0x0'],
   run: ({ address, amount }, { engine }) => engine.dev.addBalance(address, amount),

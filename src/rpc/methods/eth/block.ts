@@ -100,7 +100,7 @@ export const eth_getBlockTransactionCountByHash = method({
   name: 'eth_getBlockTransactionCountByHash',
   hosted: true,
   summary:
-    'How many transactions a block has, the REMASC transaction included; null when the block is unknown.',
+    'Number of transactions in a block, including the REMASC transaction; null when the block is unknown.',
   params: { blockHash: BlockHash },
   result: () => QuantityText.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
@@ -114,7 +114,7 @@ export const eth_getBlockTransactionCountByHash = method({
 export const eth_getBlockTransactionCountByNumber = method({
   name: 'eth_getBlockTransactionCountByNumber',
   hosted: true,
-  summary: 'How many transactions a block has; for `pending`, how many runnable ones wait in the pool.',
+  summary: 'Number of transactions in a block; for `pending`, number of runnable transactions in the pool.',
   params: { block: LookupBlock },
   result: () => QuantityText,
   errors: ['block-not-found'],
@@ -129,7 +129,7 @@ export const eth_getBlockTransactionCountByNumber = method({
 export const eth_getUncleCountByBlockHash = method({
   name: 'eth_getUncleCountByBlockHash',
   hosted: true,
-  summary: 'How many uncles a block names.',
+  summary: 'Number of uncles in a block.',
   params: { blockHash: BlockHash },
   result: () => QuantityText,
   errors: ['block-not-found'],
@@ -148,7 +148,7 @@ export const eth_getUncleCountByBlockHash = method({
 export const eth_getUncleCountByBlockNumber = method({
   name: 'eth_getUncleCountByBlockNumber',
   hosted: true,
-  summary: 'How many uncles a block names.',
+  summary: 'Number of uncles in a block.',
   params: { block: LookupBlock },
   result: () => QuantityText,
   errors: ['block-not-found'],
@@ -161,7 +161,7 @@ export const eth_getUncleCountByBlockNumber = method({
 
 export const eth_getUncleByBlockHashAndIndex = method({
   name: 'eth_getUncleByBlockHashAndIndex',
-  summary: 'An uncle that a block names, without transactions; null when there is none.',
+  summary: 'An uncle of a block, without transactions; null when there is none.',
   params: { blockHash: BlockHash, index: Index },
   result: () => BlockObject.nullable(),
   examples: [{ params: [UNKNOWN, '0x0'], result: null }],
@@ -172,7 +172,7 @@ export const eth_getUncleByBlockHashAndIndex = method({
 
 export const eth_getUncleByBlockNumberAndIndex = method({
   name: 'eth_getUncleByBlockNumberAndIndex',
-  summary: 'An uncle that a block names, without transactions; null when there is none.',
+  summary: 'An uncle of a block, without transactions; null when there is none.',
   params: { block: LookupBlock, index: Index },
   result: () => BlockObject.nullable(),
   examples: [{ params: ['latest', '0x0'], result: null }],

@@ -11,7 +11,7 @@ export const PROTOCOL_VERSION = 62
 export const eth_chainId = method({
   name: 'eth_chainId',
   hosted: true,
-  summary: 'Chain id that signatures are bound to (EIP-155), two digits per byte.',
+  summary: 'Chain id for signatures (EIP-155), two digits per byte.',
   params: {},
   result: () => DataText,
   examples: [{ params: [], result: '0x21' }],
@@ -96,7 +96,7 @@ export const eth_coinbase = method({
 export const eth_mining = method({
   name: 'eth_mining',
   answeredBy: 'leader',
-  summary: 'Whether the node mines by itself.',
+  summary: 'Whether the node mines automatically.',
   params: {},
   result: () => z.boolean(),
   examples: [{ params: [], result: true }],

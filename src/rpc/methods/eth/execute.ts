@@ -34,7 +34,7 @@ export const eth_call = method({
   hosted: true,
   heavy: true,
   summary:
-    'Runs a message on the state of a block and returns its output, without changing the state; state and block overrides hold for this call alone.',
+    'Executes a message on the state of a block and returns its output, without changing the state; state and block overrides apply to this call only.',
   params: {
     transaction: CallObject,
     block: optional(CallBlock, 'latest'),
@@ -69,7 +69,7 @@ export const eth_estimateGas = method({
   name: 'eth_estimateGas',
   hosted: true,
   heavy: true,
-  summary: 'Gas that a transaction needs to succeed.',
+  summary: 'Gas limit that a transaction needs to succeed.',
   params: {
     transaction: CallObject,
     block: optional(EstimateBlock, 'latest'),

@@ -42,7 +42,7 @@ const Percentiles: Parameter<readonly number[]> = orNull(
 export const eth_feeHistory = method({
   name: 'eth_feeHistory',
   summary:
-    'How full blocks were and what their transactions paid. The chain has no base fee, so `baseFeePerGas` is always zero.',
+    'Gas used ratios and effective gas prices of past blocks. The chain has no base fee, so `baseFeePerGas` is always zero.',
   params: {
     blockCount: BlockCount,
     newestBlock: LookupBlock,

@@ -44,7 +44,7 @@ export const eth_submitWork = method({
   name: 'eth_submitWork',
   changesState: true,
   summary:
-    "Tries a nonce on the node's own parent-chain block for a piece of work; true when its hash meets the target and the block is imported.",
+    "Tries a nonce for work of eth_getWork on the node's own parent-chain block; true when its hash meets the target and the block is imported.",
   params: { nonce: sizedData(8, 8), powHash: Hash, mixDigest: Hash },
   result: () => z.boolean(),
   errors: ['mining-refused'],

@@ -14,8 +14,7 @@ export const eth_sign = method({
   name: 'eth_sign',
   answeredBy: 'leader',
   needsWallet: true,
-  summary:
-    'Signs a message with an unlocked account, in the form of personal messages: r, s and v (27 or 28).',
+  summary: 'Signs a message with an unlocked account as a personal message (EIP-191): r, s and v (27 or 28).',
   params: { address: Address, message: Data },
   result: () => DataText,
   examples: [

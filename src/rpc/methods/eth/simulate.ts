@@ -39,7 +39,7 @@ export const eth_simulateV1 = method({
   name: 'eth_simulateV1',
   heavy: true,
   summary:
-    'Runs blocks of calls on top of a block, each on the state after the previous one, and returns the blocks with the results of their calls. The blocks have no REMASC transaction; `baseFeePerGas` overrides the minimum gas price.',
+    'Simulates blocks of calls on top of a block, each on the state after the previous one, and returns the blocks with the results of their calls. The blocks have no REMASC transaction; `baseFeePerGas` overrides the minimum gas price.',
   params: { payload: SimulationObject, block: optional(StateBlock, 'latest') },
   result: () => z.array(SimulatedBlockObject),
   errors: [
@@ -158,7 +158,7 @@ export const eth_callMany = method({
   name: 'eth_callMany',
   heavy: true,
   summary:
-    'Runs bundles of calls one after another on the state of a block, or on the state after its first `transactionIndex` transactions; returns the output or error of each call. Each bundle has a block of its own.',
+    'Executes bundles of calls in order on the state of a block, or on the state after its first `transactionIndex` transactions; returns the output or error of each call. Each bundle has a block of its own.',
   params: {
     bundles: Bundles,
     context: optional(StateContext, null),
@@ -217,7 +217,7 @@ export const eth_callBundle = method({
   name: 'eth_callBundle',
   heavy: true,
   summary:
-    'Runs signed transactions one after another in one block on the state of another, and returns what each did and paid. `gasFees` go to the REMASC contract, which pays the coinbase later; here they count as paid to the coinbase.',
+    'Executes signed transactions in order in one block on the state of another block, and returns the result and the fee of each. `gasFees` go to the REMASC contract, which pays the coinbase later; here they count as paid to the coinbase.',
   params: { bundle: BundleObject },
   result: () =>
     z.strictObject({

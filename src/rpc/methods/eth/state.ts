@@ -36,7 +36,8 @@ export const eth_getBalance = method({
 export const eth_getTransactionCount = method({
   name: 'eth_getTransactionCount',
   hosted: true,
-  summary: 'How many transactions an account has sent; with `pending`, the next nonce counting pooled ones.',
+  summary:
+    'Number of transactions that an account has sent; with `pending`, its next nonce including pooled transactions.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
   result: () => QuantityText,
   errors: ['block-not-found'],
@@ -85,7 +86,7 @@ export const eth_getStorageAt = method({
 export const eth_getProof = method({
   name: 'eth_getProof',
   summary:
-    'Proofs of an account and of some of its storage slots against the state root of a block: nodes of the unified trie in RLP, leaf first.',
+    'Proofs of an account and of some of its storage slots against the state root of a block: RLP nodes of the unified trie, leaf first.',
   params: { address: Address, storageKeys: StorageKeys, block: StateBlock },
   result: () => ProofObject,
   errors: ['block-not-found'],

@@ -76,7 +76,7 @@ export const eth_sendRawTransaction = method({
   hosted: true,
   changesState: true,
   counts: 'validTransactions',
-  summary: 'Sends a signed transaction. With automining it is mined before the answer.',
+  summary: 'Sends a signed transaction. With automining it is mined before the reply.',
   params: { transaction: Data },
   result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],
@@ -128,7 +128,7 @@ export const eth_sendUnsignedTransaction = method({
   changesState: true,
   counts: 'validTransactions',
   summary:
-    'Sends a transaction from any account without its key, impersonated or not. An API key permits it only by naming the method.',
+    'Sends a transaction from any account without its key, impersonated or not. An API key allows it only if it names the method.',
   params: { transaction: PricedCallObject },
   result: () => HashText,
   errors: ['transaction-refused', 'reverted', 'not-mined', 'mining-refused'],

@@ -17,7 +17,7 @@ export const eth_subscribe = method({
   notifies: true,
   hosted: true,
   summary:
-    'Subscribes to new headers, matching logs, pending transactions or the progress of synchronisation. `chain` notifies of each change of the canonical chain, including reverts to a snapshot: `{ number, hash, ancestor, removed, added }`. `console` notifies of what transactions wrote to the console and why they failed; on a node without API keys also of simulated calls, whose hash is null: `{ transactionHash, console, failure }`.',
+    'Subscribes to new headers, matching logs, pending transactions or the progress of synchronisation. `chain` notifies of each change of the canonical chain, including reverts to a snapshot: `{ number, hash, ancestor, removed, added }`. `console` notifies of console output and failure reasons of transactions; on a node without API keys also of simulated calls, with a null hash: `{ transactionHash, console, failure }`.',
   params: { type: SubscriptionName, filter: optional(SubscriptionFilter, null) },
   result: () => SubscriptionIdText,
   errors: ['too-many'],
