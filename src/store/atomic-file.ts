@@ -26,7 +26,7 @@ export function isDraft(name: string): boolean {
  */
 export async function replaceFile(
   path: string,
-  content: string | AsyncIterable<Uint8Array>,
+  content: string | Uint8Array | AsyncIterable<Uint8Array>,
   mode: number,
   files: Files = diskFiles,
 ): Promise<void> {
@@ -35,6 +35,7 @@ export async function replaceFile(
   try {
     try {
       if (typeof content === 'string') writeWhole(file, Buffer.from(content))
+      else if (content instanceof Uint8Array) writeWhole(file, content)
       else for await (const part of content) writeWhole(file, part)
       await file.sync()
     } finally {

@@ -2,8 +2,9 @@
 import { link, mkdtemp, open, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { messageOf, NodeError } from '../errors.ts'
+import { isDraft, replaceFile } from './atomic-file.ts'
 import { DamagedError } from './damage.ts'
-import { diskFiles, readWhole, writeWhole } from './files.ts'
+import { diskFiles, readWhole } from './files.ts'
 import type { Level } from './level-entries.ts'
 import {
   type Checksum,
@@ -16,6 +17,9 @@ import { systemTimers } from './timers.ts'
 
 /** LevelDB's own files, beside `tandem.json`. */
 const DATABASE_FOLDER = 'db'
+
+/** How the names of the folders begin that `whileLocked` makes for a moment. */
+const LOCK_FOLDER = 'lock-'
 
 const MEGABYTE = 1 << 20
 /**
@@ -163,6 +167,7 @@ export async function openLevel(
     const refused = refusal(directory, error)
     throw problem === undefined || isLocked(error) ? refused : new DamagedError(directory, problem)
   }
+  await removeLeftovers(directory)
   const { checksum } = tables
   const listed = listedTables(database)
   const unfinished = tables.unfinished.filter(({ table }) => listed.has(table))
@@ -176,21 +181,30 @@ export async function openLevel(
   }
 }
 
+/** Removes what a repair that was killed has left, of a database that this process has open. */
+async function removeLeftovers(directory: string): Promise<void> {
+  const folder = join(directory, DATABASE_FOLDER)
+  const locks = (await readdir(directory)).filter((name) => name.startsWith(LOCK_FOLDER))
+  const drafts = (await readdir(folder)).filter(isDraft)
+  const paths = [...locks.map((name) => join(directory, name)), ...drafts.map((name) => join(folder, name))]
+  for (const path of paths) await rm(path, { recursive: true, force: true })
+}
+
 /**
  * Runs a step on the files of a closed database, which no process opens meanwhile: another, empty one has its lock, by a
  * second name of the same file. Throws `database` where a process has it open, and what the step throws.
  */
-export async function whileLocked<T>(directory: string, step: () => T): Promise<T> {
+export async function whileLocked<T>(directory: string, step: () => Promise<T>): Promise<T> {
   const { Level } = await import('level')
   const lock = join(directory, DATABASE_FOLDER, 'LOCK')
-  const place = await mkdtemp(join(directory, 'lock-'))
+  const place = await mkdtemp(join(directory, LOCK_FOLDER))
   try {
     await (await open(lock, 'a')).close()
     await link(lock, join(place, 'LOCK'))
     const holder = new Level(place)
     await holder.open()
     try {
-      return step()
+      return await step()
     } finally {
       await holder.close()
     }
@@ -219,32 +233,30 @@ export async function rebuildLevel(directory: string): Promise<void> {
 /**
  * Writes the tables of a closed database without their damaged blocks, and keeps them as they were as `*.damaged`. A
  * table whose list of blocks is damaged is moved away; then the result is its name, and the list of files must be
- * rebuilt. Throws the file system's errors.
+ * rebuilt. A table that stays has its name at each moment: a process that was killed between would lose its whole blocks
+ * too. Throws the file system's errors.
  */
-export function leaveOut(
+export async function leaveOut(
   directory: string,
   damaged: readonly DamagedBlock[],
   checksum: Checksum,
-): string | undefined {
+): Promise<string | undefined> {
   let lost: string | undefined
   for (const name of new Set(damaged.map(({ table }) => table))) {
     const offsets = damaged.filter(({ table }) => table === name).map(({ offset }) => offset)
     const path = join(directory, DATABASE_FOLDER, name)
     const whole = withoutBlocks(readWhole(diskFiles, path), offsets, checksum)
-    diskFiles.rename(path, `${path}.damaged`)
-    if (whole === undefined) lost = `${DATABASE_FOLDER}/${name}`
-    else writeNew(path, whole)
+    const kept = `${path}.damaged`
+    if (whole === undefined) {
+      diskFiles.rename(path, kept)
+      lost = `${DATABASE_FOLDER}/${name}`
+    } else {
+      await rm(kept, { force: true })
+      await link(path, kept)
+      await replaceFile(path, whole, 0o666)
+    }
   }
   return lost
-}
-
-function writeNew(path: string, bytes: Uint8Array): void {
-  const file = diskFiles.create(path)
-  try {
-    writeWhole(file, bytes)
-  } finally {
-    file.close()
-  }
 }
 
 /** The refusal for an error of LevelDB. */
