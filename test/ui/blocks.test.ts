@@ -53,6 +53,32 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     expect(await page.title()).toBe('Block 0 · Tandem')
   })
 
+  it('show the block that the search for a tag leads to, also the pending one, which has no hash yet', async () => {
+    const explorer = await open()
+    const { page, call } = explorer
+    await call('evm_mine')
+    const [from, to] = await call('eth_accounts')
+    await call('evm_setAutomine', false)
+    const hash = await call('eth_sendTransaction', { from, to, value: '0x1' })
+    const lead = async (tag: string, title: string) => {
+      const search = page.getByRole('searchbox')
+      await search.fill(tag)
+      await search.press('Enter')
+      await page.getByRole('heading', { name: title }).waitFor()
+      await page.getByText('State root').waitFor()
+    }
+    await lead('latest', 'Block 1')
+    await lead('earliest', 'Block 0')
+    await lead('pending', 'Pending block')
+    const { stateRoot } = await call('eth_getBlockByNumber', 'pending', false)
+    await page.getByText(stateRoot).waitFor()
+    await page.locator(`main a[href="#/tx/${hash}"]`).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await explorer.findings()).toEqual([])
+    await call('evm_mine')
+    await page.locator(`main a[href="#/tx/${hash}"]`).waitFor({ state: 'detached' })
+  })
+
   it('show uncles, side blocks and payouts', async () => {
     const explorer = await open()
     const { page, call } = explorer

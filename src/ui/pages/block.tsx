@@ -3,6 +3,7 @@ import { listOf, orNull } from '../checks.ts'
 import { callAll, callFor, present } from '../client.ts'
 import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { MergedMiningSection } from '../components/merged-mining-section.tsx'
+import { PendingBlock } from '../components/pending-block.tsx'
 import { TransactionList } from '../components/transaction-list.tsx'
 import {
   AddressLink,
@@ -192,6 +193,10 @@ function Neighbours({ height }: { readonly height: number }) {
 
 /** The page. */
 export function BlockPage({ argument }: { readonly argument: string }) {
+  return argument === 'pending' ? <PendingBlock /> : <MinedBlock argument={argument} />
+}
+
+function MinedBlock({ argument }: { readonly argument: string }) {
   const open = [may('eth_getUncleByBlockHashAndIndex'), may('eth_getBlocksByNumber')]
   const loaded = useQuery(`block ${argument} ${open}`, (signal) => loadBlock(argument, signal))
   const height = loaded.value === undefined ? undefined : toNumber(loaded.value.block.number)
