@@ -34,7 +34,7 @@ if (names.length < wanted.length) {
   process.exit(2)
 }
 
-/** The package as it is built: it finds the files that lie beside it. */
+/** The built package, which finds its files by relative paths. */
 const built = new URL('../../dist/index.js', import.meta.url).href
 const { createNode }: typeof import('../src/index.ts') = await import(built)
 

@@ -10,7 +10,7 @@ const COIN = 10n ** 18n
 const contract = (name) => JSON.parse(readFileSync(new URL(`fixtures/contracts/${name}.json`, ROOT), 'utf8'))
 const hex = (value) => `0x${value.toString(16)}`
 
-/** A client of the node at `url` by POST. Throws the errors that it is answered with. */
+/** A client of the node at `url` by POST. Throws errors of the reply. */
 export function clientOf(url) {
   return async (method, ...params) => {
     const response = await fetch(url, {
@@ -35,7 +35,7 @@ export async function populate(request, pass) {
     const fields = { from: alice, to, data, gas: '0x1e8480', gasPrice: '0x3938700', ...more }
     return request('eth_sendTransaction', fields)
   }
-  /** Sends what fails, and returns its hash. */
+  /** Sends a failing transaction, and returns its hash. */
   async function fail(...message) {
     await send(...message).catch(() => {})
     return (await request('eth_getBlockByNumber', 'latest', false)).transactions[0]
@@ -85,7 +85,7 @@ export async function populate(request, pass) {
     await fail(shop, buy(7, 4), { from: others[0] })
     await request('eth_call', { from: bob, to: shop, data: buy(7, 2) }, 'latest').catch(() => {})
   }
-  /** Fills the pool: transactions that can be mined, and such that wait for an earlier nonce. */
+  /** Fills the pool: transactions that can be mined, and others that wait for an earlier nonce. */
   async function fill() {
     await request('evm_setAutomine', false)
     for (const [i, from] of others.slice(0, 4).entries()) {

@@ -177,7 +177,7 @@ try {
     peers: { at: '#/peers', host: hosted },
     pool: { at: '#/pool', once: chain.fill },
   }
-  /** The pictures of the documents: their looks, and the height of what is shown, which cuts no line of text. */
+  /** The pictures of the documents: their layout, and their height, which cuts no line of text. */
   const documented = {
     overview: { colorScheme: 'light', height: 720 },
     failure: { colorScheme: 'dark', height: 720 },
@@ -201,9 +201,9 @@ try {
         folder === undefined
           ? fileURLToPath(new URL(`docs/images/explorer-${name}.png`, ROOT))
           : `${folder}/${name}-${look}.png`
-      // Else the button that was clicked looks as under the pointer.
+      // Otherwise the clicked button is drawn as under the pointer.
       await page.mouse.move(0, 0)
-      // Else the head of the page stands where the last click has scrolled to.
+      // Otherwise the page stays where the last click scrolled to.
       if (folder !== undefined) await page.evaluate('scrollTo(0, 0)')
       await page.screenshot({ path, fullPage: folder !== undefined })
       await page.close()

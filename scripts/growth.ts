@@ -33,7 +33,7 @@ const { values } = parseArgs({
 })
 const SIZES = values.sizes.split(',').map(Number)
 
-/** The sizes, where there can be no more than that. */
+/** The sizes up to a maximum, each once. */
 const boundedBy = (most = Number.POSITIVE_INFINITY) => [...new Set(SIZES.map((size) => Math.min(size, most)))]
 
 /** Would wait for a block of its transaction; refuses a block of impersonated senders, as those in the pool are. */
@@ -112,7 +112,7 @@ function tableOfGrowth(growth: (typeof GROWTHS)[string]): Promise<Table> {
   return tableOfCalls(boundedBy(growth.most), (size) => workAt(size, growth, true), whole)
 }
 
-/** Commands on directories in a folder of its own, which is removed. */
+/** Runs commands on directories in a temporary folder. */
 async function tableOfCommands(stored: (typeof STORED)[string]): Promise<Table> {
   const sizes = boundedBy(stored.most)
   const folder = mkdtempSync(join(tmpdir(), 'tandem-growth-'))

@@ -1,5 +1,5 @@
 /**
- * Asks the node of this machine whether it lives, for a container's health check: ends with 0 when it does, and else
+ * Asks the node of this machine whether it is live, for a container's health check: ends with 0 when it does, and else
  * with 1 and a sentence. Port and TLS are those of the environment, where the settings of a container stand.
  */
 import http from 'node:http'

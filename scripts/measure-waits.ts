@@ -9,7 +9,7 @@ import { createVm } from '../src/evm/vm.ts'
 import { CONTRACT, run, world } from '../test/support/execution.ts'
 import { worstCodes } from '../test/support/worst-code.ts'
 
-/** Milliseconds that nobody waits longer than for another caller. */
+/** The longest allowed wait for another caller, milliseconds. */
 const LIMIT_MS = 50
 /** Rounds of each code: more than it takes to be compiled. Milliseconds that it may take for them. */
 const ROUNDS = 900

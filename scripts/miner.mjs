@@ -34,7 +34,7 @@ const uint32 = (value) => {
   return bytes
 }
 
-/** A transaction with one input and one output, whose value is nothing; `previous` is where the input comes from. */
+/** A transaction with one input and one output of value 0; `previous` is the output that it spends. */
 function transaction(previous, inputScript, outputScript) {
   return Buffer.concat([
     uint32(2),
@@ -51,7 +51,7 @@ function transaction(previous, inputScript, outputScript) {
   ])
 }
 
-/** The coinbase: from nowhere, and in an output that nobody can spend the tag and the hash of the work. */
+/** The coinbase: its input is null, and an unspendable output has the tag and the hash of the work. */
 function coinbaseFor(work, index) {
   const nowhere = Buffer.concat([Buffer.alloc(32), uint32(0xffffffff)])
   const commitment = Buffer.concat([Buffer.from('RSKBLOCK:'), Buffer.from(work.slice(2), 'hex')])
@@ -59,7 +59,7 @@ function coinbaseFor(work, index) {
   return transaction(nowhere, Buffer.from(`/example miner ${index}/`), push)
 }
 
-/** Pairs of hashes, level by level; an odd last one stands for itself twice. Gives the root and the coinbase's siblings. */
+/** Pairs of hashes, level by level; an odd last one is paired with itself. Returns the root and the coinbase's siblings. */
 function merkleTree(hashes) {
   const siblings = []
   let level = hashes

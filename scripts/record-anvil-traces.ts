@@ -20,7 +20,7 @@ for (const situation of TRACE_CASES.filter(({ asOnEthereum }) => asOnEthereum)) 
 await anvil.close()
 writeFileSync('fixtures/traces/anvil/frames.json', `${JSON.stringify({ version, frames }, null, 2)}\n`)
 
-// On a chain of its own: accounts that a case makes are new in its replay.
+// On a new chain, so that accounts that a case makes are new in its replay.
 const fresh = await startAnvil(path)
 const replies: Record<string, unknown> = {}
 for (const situation of TRACE_CASES.filter(({ asOnEthereum }) => asOnEthereum)) {

@@ -99,7 +99,7 @@ function answerOf(result, start, offset) {
   return `${typeof result} ${number - (number > 1e9 ? start : offset)}`
 }
 
-/** What each step came to: the timestamp of its block, an answer, `refused`, or nothing. */
+/** The outcome of each step: the timestamp of its block, an answer, `refused`, or null. */
 async function play(client, steps) {
   // Hardhat's clock is behind by the time that it took to start.
   const offset = Number(await client.call('evm_increaseTime', [0]))
@@ -143,7 +143,7 @@ async function playEach(node, sequences) {
   return played
 }
 
-/** Plays them on several nodes side by side, as most of them wait. */
+/** Plays sequences on several nodes concurrently, since most of them wait. */
 async function record({ node, sequences }) {
   const all = Object.entries(sequences)
   const shares = Array.from({ length: NODES_AT_ONCE }, (_, share) =>

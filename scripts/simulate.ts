@@ -23,10 +23,10 @@ const known = Object.keys(SCENARIOS) as Scenario[]
 const scenarios = known.filter((name) => values.scenario === undefined || name === values.scenario)
 if (scenarios.length === 0) throw new Error(`--scenario is one of ${known.join(', ')}`)
 
-/** How often a run says how far it is. */
+/** The interval of progress reports. */
 const PROGRESS_MS = 20_000
 
-/** Has the operator asked for the end? */
+/** Was the run interrupted? */
 let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isInterrupted = true))
 

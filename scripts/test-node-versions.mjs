@@ -25,7 +25,7 @@ const TESTS = [
   'store/level',
 ]
 
-/** Runs a program to its end, its output into ours; whether it ended well. */
+/** Runs a program to its end with inherited output; returns whether it succeeded. */
 function run(program, args, env = process.env) {
   const { status, error } = spawnSync(program, args, {
     cwd: ROOT,

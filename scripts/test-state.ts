@@ -54,7 +54,7 @@ interface StateTest {
   readonly post: { readonly ConstantinopleFix?: readonly Case[] }
 }
 
-/** What a run over a folder found. */
+/** The result of a run over a folder. */
 interface Tally {
   files: number
   passed: number

@@ -1,4 +1,4 @@
-/** Call frames of the trace cases as Anvil's `callTracer` gives them, and the form in which two nodes are compared. */
+/** Call frames of the trace cases as Anvil's `callTracer` returns them, and the form in which two nodes are compared. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Hex } from '../../src/encoding/hex.ts'
@@ -7,7 +7,7 @@ import { play, type Stage, type TraceCase } from './trace-cases.ts'
 export const MNEMONIC = 'test test test test test test test test test test test junk'
 /** The first account of that mnemonic. */
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-/** Anvil with this chain's rules as far as it has them. */
+/** Anvil with the rules of this chain that it supports. */
 const ARGUMENTS = [
   '--port',
   '0',
@@ -100,7 +100,7 @@ interface RpcOperation {
   readonly value: Hex
 }
 
-/** What a node answers about the transaction of a case beside its frames. */
+/** Other results of a node for the transaction of a case. */
 export interface Replies {
   /** Of the first transaction of its block: Anvil replays whole blocks only. */
   readonly replay: RpcReplay
@@ -125,7 +125,7 @@ export async function repliesBy(call: Call, situation: TraceCase): Promise<Repli
 }
 
 const COINBASE = '0x0000000000000000000000000000000000000000'
-/** Words that are addresses, which the two chains make in other ways. */
+/** Words that are addresses, which the two chains derive differently. */
 const isAddress = (word: string) => /^0x[0-9a-f]{36,40}$/.test(word)
 
 function vmShape({ ops }: RpcVmTrace): unknown {

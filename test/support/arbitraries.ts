@@ -89,7 +89,7 @@ export const logs: fc.Arbitrary<Log> = fc.record({
   data: bytes(100),
 })
 
-/** Receipts whose bloom has nothing to do with their logs. */
+/** Receipts whose bloom is independent of their logs. */
 export const receipts: fc.Arbitrary<Receipt> = fc.record({
   succeeded: fc.boolean(),
   cumulativeGasUsed: amount,

@@ -3,7 +3,7 @@ import { CHAIN_RULES } from '../../src/evm/rules.ts'
 
 const CODES = new Map(CHAIN_RULES.opcodes.map((row, code) => [row?.name, code]))
 
-/** The Ethereum names of opcodes that the chain calls otherwise. */
+/** The Ethereum names of opcodes that have another name on the chain. */
 const ALIASES: Readonly<Record<string, string>> = { KECCAK256: 'SHA3', SELFDESTRUCT: 'SUICIDE' }
 
 /** Bytecode of a program. `0xab` after a PUSHn is its operand; a token like `#fe` is one raw byte. */

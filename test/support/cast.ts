@@ -2,17 +2,17 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { CAST } from './tools.ts'
 
-/** How a run of it ended. */
+/** The outcome of a run. */
 export interface CastRun {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Neither colours nor words about itself. */
+/** Turns off colours and notices. */
 const env = { ...process.env, NO_COLOR: '1', FOUNDRY_DISABLE_NIGHTLY_WARNING: '1' }
 
-/** Runs it to its end. */
+/** Runs `cast` to its end. */
 export function runCast(args: readonly string[]): Promise<CastRun> {
   return new Promise((resolve) =>
     execFile(CAST.path, args, { env }, (error, stdout, stderr) =>
@@ -21,7 +21,7 @@ export function runCast(args: readonly string[]): Promise<CastRun> {
   )
 }
 
-/** Starts it, for what goes on until it is killed. */
+/** Starts a `cast` that runs until it is killed. */
 export function startCast(args: readonly string[]): ChildProcess {
   return spawn(CAST.path, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })
 }

@@ -7,11 +7,11 @@ import { type RunningCommand, startCommand } from './command.ts'
 /** A node process. */
 export interface NodeProcess extends RunningCommand {
   readonly dataDir: string
-  /** Starts it again on its data directory, after its end. */
+  /** Starts the node again on its data directory, after it ended. */
   again(): Promise<NodeProcess>
 }
 
-/** What `/readyz` answers. */
+/** The body of `/readyz`. */
 export interface Readiness {
   readonly status: string
   readonly head: number
@@ -43,7 +43,7 @@ export function processCluster(natsUrl: string, clusterName: string, flags: read
   }
 }
 
-/** The readiness page of a node; `undefined` where it does not answer. */
+/** The readiness page of a node; `undefined` when it does not answer. */
 export async function readinessOf({ url }: Pick<NodeProcess, 'url'>): Promise<Readiness | undefined> {
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) })
@@ -62,7 +62,7 @@ export function hasInDatabase({ dataDir }: NodeProcess, hash: string): boolean {
   )
 }
 
-/** The node among these that leads. */
+/** The leader among these nodes. */
 export async function leaderAmong(nodes: readonly NodeProcess[]): Promise<NodeProcess | undefined> {
   const states = await Promise.all(nodes.map(readinessOf))
   return nodes[states.findIndex((state) => state?.role === 'leader')]

@@ -1,4 +1,4 @@
-/** Nodes of one cluster in this process, and what their subscribers see. */
+/** Nodes of one cluster in this process, and what their subscribers receive. */
 import { createNode, type Node, type NodeOptions } from '../../src/index.ts'
 import { randomNumbers } from './random-numbers.ts'
 
@@ -53,7 +53,7 @@ export async function roleOf(node: Node): Promise<string | undefined> {
   return (await node.health())?.cluster?.role
 }
 
-/** What subscribers and pollers of a node have seen. */
+/** What subscribers and pollers of a node have received. */
 export interface Story {
   readonly heads: string[]
   readonly logs: string[]
@@ -62,7 +62,7 @@ export interface Story {
   poll(): Promise<{ readonly blocks: string[]; readonly logs: string[]; readonly pending: string[] }>
 }
 
-/** Subscribes to all that happens on a node. */
+/** Subscribes to all events of a node. */
 export async function storyOf(node: Node): Promise<Story> {
   const heads = await rpc(node, 'eth_subscribe', 'newHeads')
   const logs = await rpc(node, 'eth_subscribe', 'logs', {})

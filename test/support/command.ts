@@ -9,13 +9,13 @@ export interface RunningCommand {
   readonly url: string
   readonly wsUrl: string
   readonly child: ChildProcess
-  /** All that it has printed so far. */
+  /** Its output so far. */
   output(): string
   /** Sends a signal and waits for the end; the exit code, or the signal's name. */
   end(signal: NodeJS.Signals): Promise<number | string>
 }
 
-/** How a command that ended by itself went. */
+/** The outcome of a command that ended by itself. */
 export interface EndedCommand {
   readonly code: number | null
   readonly stdout: string

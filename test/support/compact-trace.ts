@@ -36,7 +36,7 @@ function row({ depth, pc, op, gas, gasCost, stack, memory, storage }: WireStep):
   return [depth, pc, op, gas, gasCost, digest(stack), digest(memory), slots(storage)]
 }
 
-/** The same value with every `structLogs` as rows. */
+/** Replaces every `structLogs` in a value by rows. */
 export function compactTrace(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(compactTrace)
   if (typeof value !== 'object' || value === null) return value

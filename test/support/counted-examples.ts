@@ -14,7 +14,7 @@ const [COW, CREATOR] = [
 ]
 const PASSPHRASE = 'correct horse'
 const STRANGER = `0x${'1a'.repeat(20)}`
-/** What the examples name that is not there. */
+/** Values in the examples that do not exist. */
 const NOBODY = '0x00000000000000000000000000000000000dead1'
 const UNKNOWN = '9'.repeat(64)
 
@@ -24,14 +24,14 @@ const hexOf = (code: Uint8Array) => `0x${Buffer.from(code).toString('hex')}`
 
 /** Writes to its storage, emits an event, sends back the value that came, and returns whether that succeeded. */
 const STORE = assemble('7 0 SSTORE 5 0 0 LOG1 0 0 0 0 CALLVALUE CALLER GAS CALL 0 MSTORE 32 0 RETURN')
-/** Answers the storage at the first argument. */
+/** Returns the storage at the first argument. */
 const TOKEN = '0x6004355460005260206000f3'
 
-/** What is added to a counted node before it grows. */
+/** Data that are added to a counted node before it grows. */
 export interface Named {
   readonly contract: string
   readonly codeHash: string
-  /** A call of the contract, in a block of its own. */
+  /** A call of the contract, in its own block. */
   readonly transactionHash: string
   readonly blockHash: string
   readonly height: number
@@ -41,7 +41,7 @@ export interface Named {
   readonly account: string
 }
 
-/** Adds what the calls name; uncounted. */
+/** Adds the data that the calls name; not counted. */
 export async function addNamed(node: Node): Promise<Named> {
   const send = async (transaction: object) => {
     const hash = await ask(node, 'eth_sendTransaction', { from: CREATOR, gas: '0x30d40', ...transaction })
@@ -91,7 +91,7 @@ const withParams =
   (paramsOf: (named: Named) => readonly unknown[]): Run =>
   (call, named, method) =>
     call(method, ...paramsOf(named))
-/** With what another call answers as the first parameter. */
+/** Passes the result of another call as the first parameter. */
 const withResult =
   (first: string, firstParams: readonly unknown[], ...rest: readonly unknown[]): Run =>
   async (call, _, method) =>
@@ -104,13 +104,13 @@ const afterCall =
   }
 
 const revert = withResult('evm_snapshot', [])
-/** Sends a transaction that waits. */
+/** Sends a transaction that stays in the pool. */
 async function waiting(call: Call): Promise<string> {
   await call('evm_setAutomine', false)
   return call('eth_sendTransaction', TRANSFER)
 }
 const drop: Run = async (call, _, method) => call(method, await waiting(call))
-/** A signed transaction that the head's state takes, whatever waits. */
+/** A signed transaction that is valid on the head's state, whatever is in the pool. */
 const nextSigned = async (call: Call): Promise<string> =>
   call('eth_signTransaction', { ...TRANSFER, nonce: await call('eth_getTransactionCount', COW, 'latest') })
 const send = (...rest: readonly unknown[]) => withResult('eth_signTransaction', [TRANSFER], ...rest)
@@ -121,7 +121,7 @@ const firstOfBlocks: Run = async (call, { height }, method) => {
   await call(method, 'pending', '0x0')
   return call(method, quantity(height), '0x0')
 }
-/** At most what the other examples pay. */
+/** At most the price of the other examples. */
 const minimum = withParams(() => ['0x1'])
 const nextTimestamp: Run = async (call, _, method) =>
   call(method, Number((await call('eth_getBlockByNumber', 'latest', false)).timestamp) + 1000)

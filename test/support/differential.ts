@@ -1,4 +1,4 @@
-/** One transaction in a small world, by our machine and by Ethereum's own executor, each result as one plain value to compare. */
+/** One transaction in a small world, run by our EVM and by Ethereum's own executor, with each result as one plain value to compare. */
 import { EMPTY_ACCOUNT } from '../../src/chain/account.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
 import type { EthereumFork } from '../../src/comparison/ethereum-forks.ts'
@@ -26,7 +26,7 @@ export interface Situation {
   readonly env: BlockEnvironment
 }
 
-/** What can be seen of a run, in text and numbers that print well. */
+/** The observable result of a run, in readable text and numbers. */
 export interface Observed {
   readonly status: 'succeeded' | 'reverted' | 'failed' | 'rejected'
   readonly gasUsed?: bigint
@@ -48,7 +48,7 @@ export function stateOf(accounts: ReadonlyMap<Hex, GivenAccount>): Overlay {
   return state
 }
 
-/** Runs by one of our machines. */
+/** Runs the case in one of our VMs. */
 export async function observeOurs(situation: Situation, vm: Vm): Promise<Observed> {
   const { transaction, env } = situation
   const before = stateOf(situation.accounts)
@@ -63,7 +63,7 @@ export async function observeOurs(situation: Situation, vm: Vm): Promise<Observe
   }
 }
 
-/** Runs by a fork of Ethereum. */
+/** Runs the case under a fork of Ethereum. */
 export async function observeEthereum(situation: Situation, hardfork: EthereumFork): Promise<Observed> {
   const { transaction, env } = situation
   const before = stateOf(situation.accounts)
@@ -96,7 +96,7 @@ function observed(
   }
 }
 
-/** Works out the state from the changes, without the code that commits state. */
+/** Computes the state from the changes, without the code that commits state. */
 function stateAfter(
   accounts: ReadonlyMap<Hex, GivenAccount>,
   before: Overlay,

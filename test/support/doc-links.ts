@@ -1,4 +1,4 @@
-/** Finds links and citations in documents and comments that lead nowhere. */
+/** Finds broken links and citations in documents and comments. */
 import { posix } from 'node:path'
 
 /** Texts by path from the root of the repository, with `/` between the parts. */
@@ -7,11 +7,11 @@ export type Texts = ReadonlyMap<string, string>
 /** One broken link or citation. */
 export interface Finding {
   readonly path: string
-  /** The words as they stand in the text. */
+  /** The link or citation as written in the text. */
   readonly cited: string
 }
 
-/** Blanks code blocks and, unless `keepInline`, inline code: neither holds headings or links. */
+/** Blanks code blocks and, unless `keepInline`, inline code: neither has headings or links. */
 function withoutCode(markdown: string, keepInline = false): string {
   const lines = markdown.split('\n')
   let fence: string | undefined
@@ -38,7 +38,7 @@ export function headingSlug(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-/** All anchors of a page: those of its headings, numbered from the second of a kind on, and explicit ones. */
+/** All anchors of a page: those of its headings, numbered from the second equal heading on, and explicit ones. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const anchors = new Set<string>()
   for (const [, heading] of withoutCode(markdown, true).matchAll(/^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*$/gm)) {
@@ -57,7 +57,7 @@ const LINKS = [
   /<(?:img|a|source)\s[^>]*?(?:src|srcset|href)="([^"]+)"/g,
 ]
 
-/** Is there this file, or a folder of this name? */
+/** Does this file exist, or a folder of this name? */
 export type Exists = (path: string) => boolean
 
 type Anchors = ReadonlyMap<string, ReadonlySet<string>>
@@ -72,7 +72,7 @@ function leads(target: string, from: string, anchors: Anchors, exists: Exists): 
   return exists(path) && (anchor === undefined || anchors.get(path)?.has(anchor) !== false)
 }
 
-/** Relative links of Markdown pages whose file or anchor there is not. */
+/** Relative links of Markdown pages whose file or anchor does not exist. */
 export function brokenLinks(pages: Texts, exists: Exists): Finding[] {
   const anchors = anchorsByPage(pages)
   const findings: Finding[] = []
@@ -105,7 +105,7 @@ export function brokenCitations(texts: Texts, pages: Texts): Finding[] {
   return findings
 }
 
-/** Documents that are not in the repository, as texts used to cite them. */
+/** Documents that are not in the repository, in the form of earlier citations. */
 const ABSENT_DOCUMENTS = [
   /\bprotocol (?:sections? |§ ?)?\d{1,2}(?:\.\d{1,2})?(?![\w.]*\d)/gi,
   /\bprotocol\s+(?:\*|\/\/)\s+\d{1,2}\.\d{1,2}/gi,

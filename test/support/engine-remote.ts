@@ -1,4 +1,4 @@
-/** The chain of a node in this process as the upstream of a fork, without a network; counts what is asked of it. */
+/** The chain of a node in this process as the upstream of a fork, without a network; counts requests. */
 
 import type { Account } from '../../src/chain/account.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
@@ -6,7 +6,7 @@ import type { Node } from '../../src/node/node.ts'
 import type { RemoteChain, RemoteState, StateItem } from '../../src/state/remote/model.ts'
 import type { StorageValue } from '../../src/state/state-keys.ts'
 
-/** An upstream, and what was fetched of it, one entry a request. */
+/** An upstream, and the items that were fetched from it, one entry for each request. */
 export interface EngineRemote extends RemoteChain {
   readonly fetches: (readonly StateItem[])[]
   readonly loads: string[]

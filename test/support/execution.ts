@@ -30,7 +30,7 @@ export const NOTHING: StateReader = {
   },
 }
 
-/** One account to begin with; code as assembly. */
+/** An initial account; code as assembly. */
 export interface Given {
   readonly balance?: bigint
   readonly nonce?: bigint
@@ -116,14 +116,14 @@ export function transaction(parts: Partial<Transaction> = {}): Transaction {
   }
 }
 
-/** The word that a run returned. */
+/** The returned word of a run. */
 export function word(result: MessageResult): bigint {
   if (result.status !== 'succeeded')
     throw new Error(`the run ${result.status}: ${result.failure ?? 'revert'}`)
   return BigInt(toHex(result.output))
 }
 
-/** An account that must be there. */
+/** An account that must exist. */
 export function account(state: Overlay, address: Hex): Account {
   const found = state.account(address)
   if (found === undefined) throw new Error(`no account ${address}`)

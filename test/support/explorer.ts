@@ -33,7 +33,7 @@ export interface OpenedExplorer extends ServedNode {
   readonly page: Page
   /** Goes to a fragment, such as `#/blocks`, as its link does. */
   goTo(fragment: string): Promise<void>
-  /** The serious findings of axe-core on what is shown now. */
+  /** The serious findings of axe-core on the current page. */
   findings(): Promise<string[]>
 }
 
@@ -112,7 +112,7 @@ export function useExplorer(): (
       async findings() {
         // Run by the debugger, which the page's policy does not concern.
         await page.evaluate(axe.source)
-        // What passes is not described, which is most of the time.
+        // Passed checks are not described, since that takes most of the time.
         const run = "axe.run({ resultTypes: ['violations'] })"
         const { violations } = (await page.evaluate(run)) as axe.AxeResults
         return violations

@@ -97,7 +97,7 @@ export const sideBlock: ExecutedBlock = (() => {
     postState: EMPTY_TRIE_ROOT,
   }
 })()
-/** Of this uncle only the header is known. */
+/** An uncle of which only the header is stored. */
 export const strangeUncle = nextHeader(block0, { extraData: fromHex('0x57'), difficulty: 2n })
 
 export const firstTransfer = transfer(0n)

@@ -38,7 +38,7 @@ import {
 } from './fake-chain.ts'
 import { reportPlainCall } from './plain-trace.ts'
 
-/** Of passphrases in tests: a millisecond each. */
+/** Cost of passphrases in tests: a millisecond each. */
 export const CHEAP: Cost = { n: 2, r: 8, p: 1 }
 
 /** A transfer as it is traced. */
@@ -58,7 +58,7 @@ const PLAIN_FRAME: CallFrame = {
   calls: [],
 }
 
-/** What a command was called with. */
+/** The arguments of a command. */
 export interface Call {
   readonly name: string
   readonly args: readonly unknown[]
@@ -303,7 +303,7 @@ export function fakeEngine(
         enabled: wallet,
         list: () => [...keys.keys()],
         has: (address) => keys.has(address),
-        // The wallet wipes a key that it locks.
+        // The wallet overwrites a key when it is locked.
         key: (address) => keys.get(address)?.slice(),
       },
       keyStore: createKeyStore({ cost: CHEAP, milliseconds: Date.now }),

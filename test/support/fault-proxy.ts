@@ -1,4 +1,4 @@
-/** An HTTP proxy in front of a node, which answers as upstreams do on bad days: each fault is used for one request. */
+/** An HTTP proxy in front of a node, which answers like a failing upstream: each fault is used for one request. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -12,11 +12,11 @@ export interface Passing {
   readonly body: Message
   readonly headers: IncomingMessage['headers']
   readonly response: ServerResponse
-  /** What the node answers. */
+  /** The answer of the node. */
   forward(): Promise<Message>
 }
 
-/** Answers a request in its own way. */
+/** A replacement for the answer to a request. */
 export type Fault = (passing: Passing) => Promise<void> | void
 
 /** The proxy. */
@@ -54,7 +54,7 @@ export function tooMany(retryAfter?: string): Fault {
     send(response, { error: 'slow down' }, 429, retryAfter === undefined ? {} : { 'Retry-After': retryAfter })
 }
 
-/** A status and a body of its own. */
+/** Another status and body. */
 export function answering(body: unknown, status = 200): Fault {
   return ({ response }) => send(response, body, status)
 }
@@ -88,7 +88,7 @@ export const cutOff: Fault = async ({ forward, response }) => {
   response.write(text.slice(0, text.length >> 1), () => response.socket?.destroy())
 }
 
-/** Half of the node's answer as if it were whole. */
+/** Half of the node's answer as if it were complete. */
 export const halved: Fault = async ({ forward, response }) => {
   const text = JSON.stringify(await forward())
   send(response, text.slice(0, text.length >> 1))

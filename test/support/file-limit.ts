@@ -1,4 +1,4 @@
-/** A disk that takes nothing, as the operating system simulates it for a process (RLIMIT_FSIZE). */
+/** A full disk, simulated for a process by its limit on file sizes (RLIMIT_FSIZE). */
 import { execFileSync } from 'node:child_process'
 import type { RunningCommand } from './command.ts'
 import { PRLIMIT } from './tools.ts'

@@ -31,7 +31,7 @@ export const KEYS = ['cow', 'cow1', 'cow2'].map((seed) => keccak256(new TextEnco
 
 /** Contents of a block; absent members are those that a miner would choose. */
 export interface Forged {
-  /** Those that cannot run are left out. */
+  /** Transactions that cannot run are omitted. */
   readonly transactions?: readonly Transaction[]
   /** Unix seconds. */
   readonly timestamp?: number

@@ -15,7 +15,7 @@ export const CODE = '0x600054'
 /** Stores 1 to 5 in slots 0 to 4, emits an event of 32 zero bytes with topic 0, and is left with CODE. */
 const INIT = '0x60016000556002600155600360025560046003556005600455600060206000a162600054600052600360' + '1df3'
 
-/** What the tests share. Block 1 has a transfer, block 2 the creation of a contract, block 3 nothing. */
+/** What the tests share. Block 1 has a transfer, block 2 the creation of a contract, block 3 is empty. */
 export interface ForkedNode {
   readonly node: ServedNode
   readonly proxy: FaultProxy
@@ -30,7 +30,7 @@ export interface ForkedNode {
   slots(count: number): StateItem[]
 }
 
-/** Starts it before the tests of a file; the result can be used within tests. */
+/** Starts the node before the tests of a file; the result can be used within tests. */
 export function forkedNode(): () => ForkedNode {
   let made: ForkedNode | undefined
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** How many lines each function of a source file has. */
+/** The number of lines of each function in a source file. */
 import { readFileSync } from 'node:fs'
 import { parseAst } from 'rolldown/parseAst'
 
@@ -19,7 +19,7 @@ function nameOf(node: unknown): string | undefined {
   return isRecord(node) && typeof node.name === 'string' ? node.name : undefined
 }
 
-/** The functions of a TypeScript file, those within others too. */
+/** The functions of a TypeScript file, nested ones included. */
 export function functionLengths(path: string): FunctionLength[] {
   const text = readFileSync(path, 'utf8')
   const starts = [...text.matchAll(/\n/g)].map(({ index }) => index)

@@ -86,7 +86,7 @@ const plain: fc.Arbitrary<Code> = fc
   .chain((code) => {
     const row = OPERATIONS.find((operation) => operation.code === code)
     const { pops = 0, pushes = 0 } = row ?? {}
-    // DUP and SWAP take what is there.
+    // DUP and SWAP use the words that are on the stack.
     if (code >= 0x80 && code <= 0x9f) return fc.constant<Code>([code])
     const operands = Array.from({ length: pops }, (_, i) => operand(OPERANDS[code]?.[i] ?? wide))
     const sinks: Code[] = pushes === 0 ? [[]] : [[], [0x50], [0x50], [0x60, 64, 0x52], [0x60, 3, 0x5d]]

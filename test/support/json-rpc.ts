@@ -1,4 +1,4 @@
-/** One JSON-RPC call over HTTP to a process of its own. */
+/** One JSON-RPC call over HTTP to another process. */
 
 /** The result; throws the message of an error. */
 export async function rpc<T = string>(

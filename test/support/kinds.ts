@@ -5,7 +5,7 @@ import { type NamedTypes, readStorageLayout, type StorageLayout } from '../../sr
 import type { Hex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/index.ts'
 
-/** What solc left of a contract. */
+/** The output of solc for a contract. */
 export interface SolcArtifact {
   readonly contractName: string
   readonly abi: readonly JsonFragment[]
@@ -19,7 +19,7 @@ export function solcArtifact(name: 'Kinds' | 'Elsewhere'): SolcArtifact {
   return JSON.parse(readFileSync(new URL(`../../fixtures/contracts/${name}.json`, import.meta.url), 'utf8'))
 }
 
-/** What stands behind the names of types in `Kinds.sol`. */
+/** The underlying types of type names in `Kinds.sol`. */
 export const NAMED: NamedTypes = new Map([
   ['Price', 'uint128'],
   ['Tag', 'bytes4'],
@@ -32,9 +32,9 @@ export interface Deployed {
   readonly node: Node
   readonly address: Hex
   readonly layout: StorageLayout
-  /** The result of a getter, decoded, where these slots hold these words. */
+  /** The decoded result of a getter when these slots have these words. */
   get(storage: Words, name: string, ...values: unknown[]): Promise<unknown>
-  /** Sends a transaction and answers the whole storage afterwards. */
+  /** Sends a transaction and returns the whole storage afterwards. */
   send(name: string, ...values: unknown[]): Promise<Words>
   close(): Promise<void>
 }

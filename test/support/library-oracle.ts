@@ -12,17 +12,17 @@ import { encodeRlp } from '../../src/encoding/rlp.ts'
 import type { BlockEnvironment } from '../../src/evm/message.ts'
 import type { Observed, Situation } from './differential.ts'
 
-/** What a vector holds of a run. */
+/** The result of a run in a vector. */
 export interface Verdict {
   readonly status: Observed['status']
   readonly gas: bigint
-  /** Of the state afterwards. */
+  /** Root of the state afterwards. */
   readonly root: Hex
   /** Keccak-256 of the RLP of all logs. */
   readonly logs: Hex
 }
 
-/** As the official state tests hash logs. */
+/** The hash of logs in the official state tests. */
 export function logsHash(logs: readonly Log[]): Hex {
   return keccakHex(
     encodeRlp(logs.map(({ address, topics, data }) => [fromHex(address), topics.map(fromHex), data])),

@@ -33,7 +33,7 @@ const MARKER = Uint8Array.of(1)
 const REMASC = fromHex(PRECOMPILE_ADDRESS.remasc)
 const REMASC_SENDER = Uint8Array.of(0)
 
-/** What a state is written to. */
+/** The target that a state is written to. */
 interface Trie {
   put(key: Uint8Array, value: Uint8Array): void
 }

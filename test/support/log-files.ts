@@ -17,7 +17,7 @@ export const put = (key: number, value: Uint8Array | number): Operation => ({
   value: typeof value === 'number' ? Uint8Array.of(value) : value,
 })
 
-/** Begins a log. */
+/** Creates a log. */
 export const begin = (files: Files, fsync = false) =>
   new WriteAheadLog({ files, folder: '/log', fsync }, START)
 
@@ -65,7 +65,7 @@ export function damaged(files: MemoryFiles, change: (bytes: Buffer) => Buffer): 
   return copy
 }
 
-/** Turns bits of a byte around. */
+/** Flips bits of a byte. */
 export function flip(bytes: Buffer, offset: number, mask = 1): Buffer {
   bytes[offset] = (bytes[offset] as number) ^ mask
   return bytes

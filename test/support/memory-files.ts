@@ -1,8 +1,8 @@
-/** A file system in memory whose calls fail when given. */
+/** A file system in memory whose calls fail on request. */
 import { basename, dirname } from 'node:path'
 import type { AppendedFile, Files } from '../../src/store/files.ts'
 
-/** What a test sees of it. */
+/** The part of it that a test uses. */
 export interface MemoryFiles extends Files {
   /** Contents by path. */
   readonly contents: Map<string, Buffer>
@@ -20,7 +20,7 @@ export function systemError(code: 'ENOSPC' | 'EIO' | 'ENOENT'): Error {
   return Object.assign(new Error(`${code}: ${texts[code]}`), { code })
 }
 
-/** Makes one; `contents` are copied. */
+/** Makes a file system; `contents` are copied. */
 export function memoryFiles(contents: ReadonlyMap<string, Buffer> = new Map()): MemoryFiles {
   const held = new Map(contents)
   const find = (path: string): Buffer => {

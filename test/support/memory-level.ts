@@ -1,14 +1,14 @@
-/** A level in memory, which refuses batches when given. */
+/** A level in memory, which refuses batches on request. */
 import type { Level } from '../../src/store/level-entries.ts'
 import type { Operation } from '../../src/store/table.ts'
 
-/** What a test sees of it. */
+/** The part of it that a test uses. */
 export interface MemoryLevel extends Level {
   /** Values by the hex of their keys. */
   readonly values: Map<string, Uint8Array>
   /** Thrown by batches, and by opening again, while it is set. */
   error: Error | undefined
-  /** After a batch has failed all fail, as LevelDB's do, until it is opened again. */
+  /** After a failed batch all batches fail until it is opened again, as in LevelDB. */
   hasFailed: boolean
   isOpen: boolean
 }

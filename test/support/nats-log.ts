@@ -1,4 +1,4 @@
-/** The log of a cluster as NATS has it. */
+/** The log of a cluster in NATS. */
 import { jetstream } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { namesOf } from '../../src/replication/names.ts'

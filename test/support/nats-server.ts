@@ -47,7 +47,7 @@ export interface NatsServer {
   remove(): Promise<void>
 }
 
-/** A server that is not started yet. */
+/** Makes a server without starting it. */
 function server(port: number, isReady: RegExp, further: readonly string[], config?: string): NatsServer {
   const folder = mkdtempSync(join(tmpdir(), 'nats-'))
   const args = ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', String(port), ...further]

@@ -25,7 +25,7 @@ export function noteData(number: number): `0x${string}` {
 /** Calls a method of the node under test; most results are one string. */
 export type Call = <T = string>(method: string, ...params: unknown[]) => Promise<T>
 
-/** The calls of a node in process. */
+/** Returns a function that calls a node in process. */
 export const callsOf =
   ({ request }: Pick<Node, 'request'>): Call =>
   <T>(method: string, ...params: unknown[]) =>
@@ -53,7 +53,7 @@ export async function deployNotes(call: Call) {
 
   return {
     address,
-    /** Notes a number in a transaction of its own; its hash. */
+    /** Notes a number in a new transaction and returns its hash. */
     note: (number: number): Promise<string> =>
       call('eth_sendTransaction', { from: COW, to: address, gas: '0x30d40', data: noteData(number) }),
     /**

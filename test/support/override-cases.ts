@@ -1,4 +1,4 @@
-/** Calls with state and block overrides, and what they answer; the words follow from the code that runs. */
+/** Calls with state and block overrides, and their results; the words follow from the code that runs. */
 
 /** A call with overrides. */
 export interface OverrideCase {
@@ -13,7 +13,7 @@ export interface OverrideCase {
   readonly stateOverrides: object
   readonly blockOverrides?: object
   readonly output: string
-  /** Why Anvil answers another thing. */
+  /** Why the result of Anvil differs. */
   readonly otherInAnvil?: string
 }
 

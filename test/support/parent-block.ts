@@ -2,23 +2,23 @@
 import { createHash } from 'node:crypto'
 import type { ServedNode } from './served-node.ts'
 
-/** What a submitted block is made of; each part may be spoilt. */
+/** The parts of a submitted block; each may be invalid. */
 export interface ParentBlockParts {
   /** What the coinbase carries behind the tag, 32 bytes in hex with 0x; nothing at all when `undefined`. */
   readonly commitment: string | undefined
   /** 32 bytes in hex with 0x. */
   readonly target: string
-  /** Transactions beside the coinbase. */
+  /** Transactions other than the coinbase. */
   readonly others?: number
-  /** Stands in front of the tag, so that two blocks for one work differ. */
+  /** Text before the tag, so that two blocks for one work differ. */
   readonly text?: string
-  /** Stands behind the commitment. */
+  /** Bytes after the commitment. */
   readonly after?: Buffer
   /** Solve (the default), or see to it that the hash lies above the target. */
   readonly solved?: boolean
 }
 
-/** A block and all that the three forms of handing it in need. Hex without 0x. */
+/** A block and the parameters of the three methods that submit it. Hex without 0x. */
 export interface ParentBlock {
   readonly header: string
   readonly coinbase: string
@@ -51,7 +51,7 @@ function transaction(input: Buffer, output: Buffer): Buffer {
 
 const displayed = (hash: Buffer): string => Buffer.from(hash).reverse().toString('hex')
 
-/** Makes one. */
+/** Makes a block. */
 export function parentBlock(parts: ParentBlockParts): ParentBlock {
   const { commitment, target, others = 0, text = '', after = Buffer.alloc(0), solved = true } = parts
   const tag =
@@ -89,7 +89,7 @@ export function parentBlock(parts: ParentBlockParts): ParentBlock {
   }
 }
 
-/** One for the work that a node hands out now. */
+/** Makes a block for the current work of a node. */
 export async function solveWork(
   node: Pick<ServedNode, 'call'>,
   parts: Partial<ParentBlockParts> = {},
@@ -98,7 +98,7 @@ export async function solveWork(
   return parentBlock({ commitment: work.blockHashForMergedMining, target: work.target, ...parts })
 }
 
-/** All of a node that a refused submission must leave as it was; `work` is the hash of what it hands out. */
+/** The state of a node that a refused submission must not change; `work` is the hash of its current work. */
 export async function everything({ call }: Pick<ServedNode, 'call'>) {
   const head = await call('eth_getBlockByNumber', 'latest')
   return {

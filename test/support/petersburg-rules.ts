@@ -18,7 +18,7 @@ import { wordToAddress } from '../../src/evm/word.ts'
 /** CHAINID, SELFBALANCE, BASEFEE, TLOAD, TSTORE, MCOPY, PUSH0: all younger than Petersburg. */
 const YOUNGER = [0x46, 0x47, 0x48, 0x5c, 0x5d, 0x5e, 0x5f]
 
-/** Is an account empty, or not there (EIP-161)? */
+/** Is an account empty or missing (EIP-161)? */
 export function isEmpty(account: Account | undefined): boolean {
   return (
     account === undefined ||
@@ -39,7 +39,7 @@ export class Touches {
     this.#addresses.push(address)
   }
 
-  /** Forgets what a failed frame touched, but for 0x03, whose touch survived a revert once on mainnet. */
+  /** Removes the touches of a failed frame, except that of 0x03, which survived a revert once on mainnet. */
   revert(length: number): void {
     this.#keptTouch ||= this.#addresses.includes(RIPEMD160, length)
     this.#addresses.length = length
@@ -66,7 +66,7 @@ export function forgetTouches(state: Journal['state']): void {
   touches.delete(state)
 }
 
-/** What a callee may get of the gas that is left (EIP-150). */
+/** The part of the remaining gas that a callee may get (EIP-150). */
 function allButOne64th(gas: number): number {
   return gas - Math.floor(gas / 64)
 }

@@ -13,14 +13,14 @@ import { assemble, deployer } from './assembler.ts'
 import { NaiveTrie } from './naive-trie.ts'
 import { stateEntries } from './state-entries.ts'
 
-/** What is grown. */
+/** The parameters of a chain. */
 export interface GrowOptions {
   readonly dataDir: string
   readonly transactions: number
   readonly seed: number
 }
 
-/** What was done. */
+/** The result of a run. */
 export interface Growth {
   readonly height: number
   readonly mined: number
@@ -78,7 +78,7 @@ export async function growRandomChain({ dataDir, transactions, seed }: GrowOptio
     try {
       await call('eth_sendTransaction', { ...transaction, ...draw(from, nonce) })
     } catch {
-      // The sender has as many transactions waiting as the pool takes.
+      // The sender has as many pooled transactions as the pool accepts.
       await call('evm_mine')
     }
   }

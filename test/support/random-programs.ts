@@ -8,7 +8,7 @@ import type { RuleSet } from './oracle-vm.ts'
 export const CONTRACTS: readonly Hex[] = ['a1', 'a2', 'a3', 'a4'].map(
   (end) => `0x${end.padStart(40, '0')}` as Hex,
 )
-/** Stands in the state without anything to it. */
+/** An empty account that is in the state. */
 export const HOLLOW: Hex = `0x${'e0'.padStart(40, '0')}`
 
 type Code = readonly number[]
@@ -88,7 +88,7 @@ const callGas = fc.oneof(
   { weight: 1, arbitrary: pushed(fc.constantFrom(...HUGE)) },
 )
 
-/** What becomes of a result: it stays on the stack, goes, or shows in memory, storage or a log. */
+/** The use of a result: it stays on the stack, is dropped, or goes to memory, storage or a log. */
 const sink = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Code>([]) },
   { weight: 1, arbitrary: fc.constant([0x50]) },
@@ -193,7 +193,7 @@ function straight(ruleSet: RuleSet): fc.Arbitrary<Code> {
     },
     { weight: 36, arbitrary: then(call, sink) },
     { weight: 12, arbitrary: then(create, sink) },
-    // As much as there is; now and then more.
+    // Up to the existing length, and sometimes more.
     {
       weight: 4,
       arbitrary: fc

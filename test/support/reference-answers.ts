@@ -10,7 +10,7 @@ import { openSession } from '../../src/rpc/session.ts'
 /** A request, as JSON or as the text that was sent, and the recorded answer; null where nothing was answered. */
 export type Exchange = readonly [request: string | { readonly method: string }, answer: unknown]
 
-/** Answers a message with text, or with nothing. */
+/** Answers a message with text, or with `undefined`. */
 export type Answer = (message: string) => Promise<string | undefined>
 
 /** The modules that the reference node does not open as it is shipped. */

@@ -47,7 +47,7 @@ export interface RepositoryStep extends RepositoryAnswers {
   readonly slot?: Hex
 }
 
-/** All that the reference node was asked about an address. */
+/** All recorded answers of the reference node about an address. */
 export interface RepositoryAnswers {
   readonly root: Hex
   readonly account: Hex | null
@@ -119,7 +119,7 @@ export class ReferenceRepository {
     this.#edit({ key, value: cellBytes(storageValue(value)) })
   }
 
-  /** Does the operation of a step. */
+  /** Applies the operation of a step. */
   run({ op, address, value: given, slot = '0x00' }: RepositoryStep): void {
     const value = given ?? '0x'
     const old = this.account(address)

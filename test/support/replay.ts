@@ -16,7 +16,7 @@ import type { Node } from '../../src/index.ts'
 import { Overlay } from '../../src/state/overlay.ts'
 import { StateTrie } from '../../src/state/state-trie.ts'
 
-/** The state that a network's file begins with. */
+/** The state in a network's genesis file. */
 export function genesisOf(config: ChainConfig): Overlay {
   const file = new URL(`../../genesis/${config.name}.json`, import.meta.url)
   const overlay = new Overlay(

@@ -45,7 +45,7 @@ export const OPTIONS: RpcOptions = {
 
 export const SESSION = openSession('test')
 
-/** What holds an engine that no reset replaces. */
+/** A holder of an engine that is never replaced by a reset. */
 export function held(engine: Engine): CurrentEngine {
   const events = createEmitter<NodeEvents>(() => {})
   for (const name of ['chain', 'pool', 'console', 'failedCall'] as const) {
@@ -71,7 +71,7 @@ export function dispatcherOf(
   })
 }
 
-/** What a request came to: its result, or its error. */
+/** The outcome of a request: its result or its error. */
 export interface Outcome {
   readonly result?: unknown
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Hex }

@@ -1,5 +1,5 @@
 /**
- * What methods of this process answered outside their schemas. It has a module of its own, because files share a
+ * Answers of methods in this process that violate their schemas. It has a module of its own, because files share a
  * process and its modules, and the set-up file alone is evaluated again for each of them.
  */
 const violations: string[] = []

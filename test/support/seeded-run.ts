@@ -1,11 +1,11 @@
-/** One sequence of calls whose results depend on nothing but the seed and the frozen clock, and what it led to. */
+/** One sequence of calls whose results depend on nothing but the seed and the frozen clock, and its results. */
 import { Wallet } from 'ethers'
 import { type Call, COW, COW_KEY } from './noting-chain.ts'
 
 /** The options of the node that the calls are made to. */
 export const SEEDED = { seed: 'golden', frozenClock: true } as const
 
-/** Everything of the run that another machine could make different. */
+/** All results that could differ on another machine. */
 export interface SeededRun {
   /** Hash and raw header of each block from genesis on. */
   readonly blocks: readonly { readonly hash: string; readonly header: string }[]

@@ -1,4 +1,4 @@
-/** A node behind real sockets, and a client that shows all that came back. */
+/** A node behind real sockets, and a client that returns complete replies. */
 import { createNode, type NodeOptions, type ServeOptions, serve } from '../../src/index.ts'
 
 /** The body of a reply; most results are one string. */
@@ -66,5 +66,5 @@ export async function servedNode(options: NodeOptions = {}, serveOptions: ServeO
   }
 }
 
-/** What `servedNode` gives. */
+/** The result of `servedNode`. */
 export type ServedNode = Awaited<ReturnType<typeof servedNode>>

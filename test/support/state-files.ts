@@ -1,4 +1,4 @@
-/** What chains have in common when one was loaded from the other's file. */
+/** The data that two chains share when one was loaded from the other's file. */
 import type { Node } from '../../src/index.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: results are what the tests look into

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** Makes it; to be called within a test. */
+/** Makes the folder; to be called within a test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))

@@ -7,7 +7,7 @@ const MEMORY = '/dev/shm'
 /** Bytes that have to be free in it. All tests together take a quarter of that. */
 const LEAST_FREE = 2 ** 31
 
-/** May it be written to, may programs run from it, and has it room? */
+/** Is the folder writable, may programs run from it, and has it enough free space? */
 function isUsable(): boolean {
   try {
     const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')

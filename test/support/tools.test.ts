@@ -1,4 +1,4 @@
-/** What becomes of tests whose tool is missing: a run of such a file, with the tool's place set to an empty one. */
+/** The outcome of tests whose tool is missing: a run of such a file, with the tool's place set to an empty one. */
 import { spawn } from 'node:child_process'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const PROBE = `
   it('needs nothing', () => expect(1).toBe(1))
   describeWith(REDIS_SERVER, 'limits', () => it('needs a server', () => expect(1).toBe(1)))`
 
-/** Runs the probe in a folder of its own; the exit code and all that was printed. */
+/** Runs the probe in a new folder; the exit code and its output. */
 async function runProbe(
   env: Readonly<Record<string, string>>,
 ): Promise<{ code: number | null; printed: string }> {

@@ -8,11 +8,11 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, it } from 'vitest'
 
-/** Something that a group of tests needs. */
+/** A requirement of a group of tests. */
 export interface Tool {
   readonly name: string
   readonly isThere: boolean
-  /** How to get it: a command. */
+  /** The command that installs it. */
   readonly install: string
 }
 
@@ -87,7 +87,7 @@ export const REDIS_SERVER = program('redis-server', {
 
 export const NATS_SERVER = program('nats-server', {
   variable: 'NATS_SERVER_PATH',
-  // Debian has it where only root's PATH looks.
+  // Debian installs it in a folder that is only in root's PATH.
   places: ['/usr/sbin/nats-server'],
   install: 'apt-get install nats-server',
 })

@@ -28,7 +28,7 @@ type Json = Record<string, unknown>
 export const request = <T = Json>(node: Pick<Node, 'request'>, method: string, ...params: unknown[]) =>
   node.request({ method, params }) as Promise<T>
 
-/** What was made. */
+/** The chain that was made. */
 export interface UpstreamChain {
   readonly accounts: readonly Hex[]
   readonly token: Hex
@@ -54,7 +54,7 @@ interface Receipt {
   readonly contractAddress: Hex | null
 }
 
-/** The receipt of a transaction, once it is there: Anvil answers before it mines. */
+/** Waits for the receipt of a transaction: Anvil answers before it mines. */
 export async function receiptOf(node: Pick<Node, 'request'>, hash: Hex): Promise<Receipt> {
   for (;;) {
     const receipt = await request<Receipt | null>(node, 'eth_getTransactionReceipt', hash)

@@ -5,10 +5,10 @@
 import { Session } from 'node:inspector/promises'
 import { fileURLToPath } from 'node:url'
 
-/** Only what runs from here counts. */
+/** Only code below this path counts. */
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url))
 
-/** Methods of arrays that go through them without calling anything. */
+/** Array methods that iterate without calling a function. */
 const WALKS = [
   'slice',
   'concat',

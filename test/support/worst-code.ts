@@ -9,7 +9,7 @@ const COUNTER = [0x61, 4, 0]
 /** Where the body of a loop begins. */
 const BODY_AT = 8
 
-/** Runs a body, which leaves the stack as it is, this often. */
+/** Runs a body, which leaves the stack unchanged, this many times. */
 function loop(rounds: number, body: readonly number[]): Uint8Array {
   const head = [0x61, rounds >> 8, rounds & 255, ...COUNTER, 0x52]
   return Uint8Array.from([
@@ -24,7 +24,7 @@ function blocks(count: number, size: number, block: (next: number) => readonly n
 }
 
 const push2 = (value: number) => [0x61, value >> 8, value & 255]
-/** A word that is not known when it is compiled, of all four lanes. */
+/** A word that is not known at compile time, in all four lanes. */
 const WORD = [0x36, 0x80, 0x19, 0x01]
 /** All bits. */
 const ONES = [0x5f, 0x19]

@@ -5,7 +5,7 @@ export interface RunDirective {
   readonly kind: 'run'
   /** `js` is a module for Node.js, `sh` a script for bash. */
   readonly how: 'js' | 'sh'
-  /** The block goes on where the one before it in the file ended: both are one program. */
+  /** The block continues the one before it in the file: both are one program. */
   readonly continues: boolean
   /** Options of `createNode` for the node that answers at `http://127.0.0.1:4444`. */
   readonly node: object
@@ -40,7 +40,7 @@ export interface Block {
   readonly directive: Directive | undefined
 }
 
-/** Throws on a comment that is no directive, so that a misspelt one is not passed over. */
+/** Throws on a comment that is not a directive, so that a misspelt one is not ignored. */
 function parseRun(how: string, options: readonly string[]): RunDirective {
   if (how !== 'js' && how !== 'sh') throw new Error(`there is no way to run "${how}"`)
   const values = new Map(options.map((option) => splitOnce(option)))

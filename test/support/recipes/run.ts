@@ -1,4 +1,4 @@
-/** Runs a recipe of the documents against a node of its own. */
+/** Runs a recipe of the documents against a new node. */
 import { spawn } from 'node:child_process'
 import {
   chmodSync,
@@ -34,10 +34,10 @@ const PROGRAM_FOLDERS = [
   ...(CAST.isThere ? [dirname(CAST.path)] : []),
   ...(process.env.PATH ?? '').split(delimiter),
 ]
-/** A block that takes longer hangs. */
+/** Milliseconds after which a block counts as hanging. */
 const PATIENCE_MS = 30_000
 
-/** What a program has printed, and how it ended. */
+/** The output and exit of a program. */
 interface Outcome {
   readonly code: number | null
   readonly stdout: string
