@@ -175,6 +175,7 @@ export const GROWTHS: Readonly<Record<string, Growth>> = {
   },
   'accounts of the wallet': {
     options: (size) => ({ accounts: size }),
+    most: 10_000,
     grow: async () => undefined,
     whole: [['eth_accounts'], ['personal_listAccounts']],
     calls: [...COMMON, ...WRITING, ['personal_unlockAccount', KNOWN, '', null]],
@@ -245,6 +246,7 @@ export async function workAt(
   const node = await createNode({
     now: () => NOW,
     rpcTimeoutMs: 0,
+    maxLogBlocks: 0,
     ...(typeof options === 'function' ? options(size) : options),
   })
   try {

@@ -4,7 +4,7 @@ import { createNode, type NodeOptions } from '../../../src/index.ts'
 import { METHODS } from '../../../src/rpc/methods/index.ts'
 import { addNamed, type COUNTED_EXAMPLES } from '../counted-examples.ts'
 import { countWork } from '../work.ts'
-import type { Holding } from './holdings.ts'
+import { eachOf, type Holding } from './holdings.ts'
 
 /** Before each call: the node discards the pending block, which it would otherwise have from an earlier call. */
 const CHANGE = { method: 'evm_increaseTime', params: [1] }
@@ -14,6 +14,12 @@ export type Example = (typeof COUNTED_EXAMPLES)[number]
 
 /** Is this work more than by some steps of trees and binary searches? */
 export const hasGrown = (least: number, most: number) => most > 1.5 * least + 60
+
+/**
+ * Commands after which a collection of states has ended, for each of what a node holds: a command goes through 256
+ * entries of them at least, and a block has some 10.
+ */
+const COMMANDS_OF_COLLECTION = 1 / 16
 
 /** A node that holds so much, and the work of examples on it. */
 export interface CountedNode {
@@ -37,6 +43,7 @@ export async function nodeWith(size: number, holdings: readonly Holding[]): Prom
     rpcTimeoutMs: 0,
     methods: METHODS.filter(({ presets }) => presets !== undefined).map(({ name }) => `+${name}` as const),
     accountSlots: 1000,
+    maxLogBlocks: 0,
     ...options,
   }
   const open = holdings.find((holding) => holding.open !== undefined)?.open
@@ -72,6 +79,8 @@ export async function nodeWith(size: number, holdings: readonly Holding[]): Prom
     answers,
     async warm(examples) {
       await answers(examples)
+      // Else each command would count up to 4,096 entries of the collection that reverts of the examples have begun.
+      await eachOf(size * COMMANDS_OF_COLLECTION, () => node.request(CHANGE))
       for (const holding of holdings) {
         const held = await holding.size(node)
         if (held < size) throw new Error(`the examples left ${held} of ${size}`)
