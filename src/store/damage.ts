@@ -17,6 +17,14 @@ export class DamagedError extends NodeError {
   }
 }
 
+/**
+ * What a node logs of damage that it finds while it runs. The keys of a damaged block are mostly hashes, so which blocks
+ * are whole takes a reading of all entries.
+ */
+export function damageNotice(dataDir: string, problem: string): string {
+  return `${new DamagedError(dataDir, problem).message} Only the repair finds which block that is, and prints its number.`
+}
+
 /** Blocks of a database's tables are damaged, so that LevelDB is not to open it. */
 export class DamagedTablesError extends DamagedError {
   /** A phrase for each block, which names the file and the byte. */

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Directory, damages, journalOf, openChecked } from './checked-level.ts'
 import { headProblem, noteDamage, readCheckpoint } from './checkpoint.ts'
-import { DamagedError, DamagedTablesError, UnreadableError } from './damage.ts'
+import { DamagedError, DamagedTablesError, damageNotice, UnreadableError } from './damage.ts'
 import { diskFiles } from './files.ts'
 import { GuardedLevel } from './guarded-level.ts'
 import { checkIdentity, type Identity, raiseFormat, requireDatabase, requireWholeChain } from './identity.ts'
@@ -60,7 +60,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const guard = (opened: Level, note: (problem: string) => void) => {
     const onDamage = (problem: string) => {
       note(problem)
-      onNotice?.(new DamagedError(dataDir, problem).message)
+      onNotice?.(damageNotice(dataDir, problem))
     }
     return new GuardedLevel(opened, { dataDir, timers: systemTimers, check: checkTables(), onDamage })
   }

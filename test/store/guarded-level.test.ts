@@ -1,5 +1,6 @@
 /** A level that checks its tables in the background, and refuses the keys of what it found damaged. */
 import { describe, expect, it } from 'vitest'
+import { damageNotice } from '../../src/store/damage.ts'
 import { GuardedLevel } from '../../src/store/guarded-level.ts'
 import type { Level } from '../../src/store/level-entries.ts'
 import type { DamagedBlock } from '../../src/store/table-blocks.ts'
@@ -115,6 +116,14 @@ describe('a level that checks its tables', () => {
     await other.level.close()
     other.timers.step()
     expect(other.found).toEqual([])
+  })
+
+  it('logs the file and the byte of damage, and which command finds the last whole block', () => {
+    expect(damageNotice('/data', DAMAGE.problem)).toBe(
+      'The database in /data is damaged: db/000005.ldb, at byte 12: the checksum of a block is wrong. ' +
+        '"tandem verify --data-dir /data" names all that is wrong, and "tandem verify --data-dir /data --repair" ' +
+        'goes back to the last whole block. Only the repair finds which block that is, and prints its number.',
+    )
   })
 
   it('names an error of LevelDB', () => {
