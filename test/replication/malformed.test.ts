@@ -134,13 +134,19 @@ describe('a node that is called over NATS', () => {
 })
 
 describe('messages', () => {
-  it.each<[string, z.ZodType, unknown]>([
-    ['a call', CallMessage, { ...CALL, entitlements: ['everything'] }],
-    ['an answer', ReplyMessage, { error: { kind: 'unheard-of', message: '' }, sequence: 1 }],
-    ['an announcement', Beat, { node: 'a', term: -1, sequence: 1, clock: 1 }],
-    ['an entry', NodeEntry, { id: 'a', role: 'king', head: 1, lag: 0, term: 1 }],
-  ])('of another form are refused: %s', (_name, schema, value) => {
-    expect(() => read(schema, bytesOf(value))).toThrow()
+  it.each<[string, z.ZodType, unknown, (string | number)[]]>([
+    ['a call', CallMessage, { ...CALL, entitlements: ['everything'] }, ['entitlements', 0]],
+    [
+      'an answer',
+      ReplyMessage,
+      { error: { kind: 'unheard-of', message: '' }, sequence: 1 },
+      ['error', 'kind'],
+    ],
+    ['an announcement', Beat, { node: 'a', term: -1, sequence: 1, clock: 1 }, ['term']],
+    ['an entry', NodeEntry, { id: 'a', role: 'king', head: 1, lag: 0, term: 1 }, ['role']],
+  ])('of another form are refused: %s', (_name, schema, value, path) => {
+    const issues = [expect.objectContaining({ path })]
+    expect(() => read(schema, bytesOf(value))).toThrow(expect.objectContaining({ issues }))
   })
 
   it('of the log are refused with an error, whatever their bytes', () => {

@@ -118,7 +118,7 @@ describe('damage of a log', () => {
     await store.close()
   })
 
-  it('that truncates a large batch with an interrupted replay removes the whole batch', async () => {
+  it('that truncates a large batch, which the database got whole before the interruption, keeps all of it', async () => {
     const files = memoryFiles()
     const log = begin(files)
     log.append([put(1, 1)])
@@ -135,7 +135,7 @@ describe('damage of a log', () => {
     const cut = damaged(files, (bytes) => bytes.subarray(0, bytes.length - 1))
     const { values } = await recovered(cut, memoryLevel(level.values))
     const numbers = new Set([...values.values()].map(([value]) => value))
-    expect([[1], [2]]).toContainEqual([...numbers])
+    expect([...numbers]).toEqual([2])
   })
 
   it('before the last file is reported, also when a file is missing or truncated', async () => {

@@ -277,6 +277,6 @@ describe("a proof of Ethereum's trie", () => {
     expect((await readEthereumProof(root, toHex(absent), [], missing)).account).toBeUndefined()
     await expect(
       readEthereumProof(keccakHex(Uint8Array.of(9)), toHex(address), [], { accountProof, storageProof: [] }),
-    ).rejects.toThrow()
+    ).rejects.toThrow(/^Invalid proof provided$/)
   })
 })
