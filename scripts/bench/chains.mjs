@@ -26,7 +26,7 @@ const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 const SEND = `{ method: 'eth_sendTransaction', params: [{ from: '${FROM}', to: '${TO}', value: '0x1' }] }`
 
-/** What each test does: a transfer, whose block has to be the second one of a clean chain. */
+/** The work of each test: a transfer, whose block has to be the second one of a clean chain. */
 const check = (request) => `
     await ${request(SEND)}
     expect(await ${request("{ method: 'eth_blockNumber' }")}).toBe('0x2')`

@@ -14,7 +14,7 @@ const STYLE = `text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 @media (prefers-color-scheme: dark) {
 text { fill: #d1d7e0 } .grid { stroke: #3d444d } .one { stroke: #9198a1 } .limit { stroke: #f0f6fc } }`
 
-/** Where a ratio lies, pixels from the left; those beyond the scale lie at its end. */
+/** The position of a ratio, pixels from the left; ratios beyond the scale are at its end. */
 export function position(ratio) {
   const share = Math.log(ratio / LEAST) / Math.log(MOST / LEAST)
   return LABELS + PLOT * Math.min(1, Math.max(0, share))

@@ -132,7 +132,7 @@ function signTransfers(count, firstNonce) {
   )
 }
 
-/** When the record of each block is published, by its height: read from NATS beside the nodes. */
+/** When the record of each block is published, by its height: read from NATS directly. */
 async function watchLog(url) {
   const connection = await connect({ servers: url })
   const published = new Map()

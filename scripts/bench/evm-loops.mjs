@@ -94,5 +94,5 @@ export const LOOPS = {
   calls: { rounds: 2_000, code: loop(`0 0 0 0 ${CALLEE.slice(2)} GAS STATICCALL POP`, 2_000) },
 }
 
-/** What the loop of calls calls. */
+/** The callee of the loop of calls. */
 export const CALLEE_CODE = assemble('1 2 ADD POP STOP')

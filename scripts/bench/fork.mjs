@@ -180,7 +180,7 @@ try {
   if (again !== undefined) {
     const [forked, local] = [again['Tandem, warm cache'], again['Tandem, no fork']]
     for (const key of ['ms', 'cpuMs']) {
-      // Of interleaved pairs, so that what else the machine does concerns both alike.
+      // Of interleaved pairs, so that other load on the machine affects both equally.
       const ratio = middle(forked.map((each, round) => each[key] / local[round][key]))
       console.log(`  warm cache to no fork, ${key === 'ms' ? 'time' : 'processor time'}: ${ratio.toFixed(2)}`)
       hold(ratio <= MOST_OVERHEAD, `a warm fork takes ${ratio.toFixed(2)} of a run without fork (${key})`)

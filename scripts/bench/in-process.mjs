@@ -21,7 +21,7 @@ const scene = new Scene({ name: 'tandem in process', client })
 const token = await scene.deployToken()
 const fields = kind === 'erc20' ? () => tokenTransfer(token) : transfer
 const total = Number(warmUp) + Number(count)
-// Signed before the warm-up, so that what signing leaves on the heap is collected before the measurement.
+// Signed before the warm-up, so that garbage of signing is collected before the measurement.
 const raws = await scene.sign(0, total, fields)
 await scene.sendAll(raws.slice(0, Number(warmUp)))
 const work = () => scene.sendAll(raws.slice(Number(warmUp)))

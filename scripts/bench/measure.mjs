@@ -1,4 +1,4 @@
-/** Processor time, wall time and resident memory of a process and its children, and what others took of the machine. */
+/** Processor time, wall time and resident memory of a process and its children, and the share of the machine that other processes used. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 

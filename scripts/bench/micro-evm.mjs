@@ -50,7 +50,7 @@ function loopRunner({ vm, View }, code) {
   return () => runMessage(vm, new View(base), LOOPER, new Uint8Array())
 }
 
-/** Calls one contract again and again, each time on what the call before it left. */
+/** Calls one contract repeatedly, each time on the state after the previous call. */
 function contractRunner({ vm, View }, base, [contract, dataOf]) {
   const data = Array.from({ length: CALLS }, (_, i) => dataOf(i))
   return async () => {

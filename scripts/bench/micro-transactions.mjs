@@ -17,7 +17,7 @@ const unsigned = (nonce, data) => ({
   chainId: 33,
 })
 
-/** Prints the table. No transaction is seen twice, so that nothing that was remembered is measured. */
+/** Prints the table. No transaction is used twice, so that no cached result is measured. */
 export function benchTransactions() {
   row('transaction', 'µs an operation', 'spread')
   row('---', '---:', '---')

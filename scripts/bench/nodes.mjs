@@ -20,7 +20,7 @@ export const ACCOUNTS = 100
 export const CHAIN_ID = 33
 export const BLOCK_GAS_LIMIT = 30_000_000
 
-/** Runs the command of this package, and what stands in its bundle. */
+/** The bundled command of this package. */
 export const TANDEM = join(ROOT, 'dist/cli/main.js')
 const HARDHAT_2 = join(ROOT, 'scripts/tools/node_modules')
 const HARDHAT_3 = join(ROOT, 'scripts/hardhat-3/node_modules')

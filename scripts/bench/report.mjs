@@ -1,4 +1,4 @@
-/** What a run prints, and the Markdown of a recorded one. */
+/** The output of a run, and the Markdown of a recorded one. */
 import { againstBestPeer, figureOf, judge } from './statistics.mjs'
 
 /** A figure with three digits. */
@@ -11,7 +11,7 @@ export function short(figure) {
 
 const percent = (share) => `${Math.round(share * 100)} %`
 
-/** How many of a row's unit its kept figure, ms or MB, comes to. */
+/** Factors from a row's stored figure, ms or MB, to its unit. */
 const SCALES = { ns: 1e6, µs: 1e3, ms: 1, s: 1e-3, MB: 1 }
 const scaleOf = (row) => SCALES[row.unit ?? 'ms']
 
@@ -21,7 +21,7 @@ export function unitOf(row) {
   return `${row.unit ?? 'ms'} of processor time of one ${row.operation}`
 }
 
-/** A limit and whether it holds, in a sentence. */
+/** States a limit and whether it holds. */
 function verdict({ node, of, row, ratio, most, holds }) {
   const other = row === undefined ? of : `${of} in ${row}`
   return `${node} takes ${ratio.toFixed(2)} of ${other}; at most ${most}: ${holds ? 'holds' : 'does not hold'}`

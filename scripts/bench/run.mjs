@@ -1,4 +1,4 @@
-/** Runs rows on nodes, interleaved round by round, and keeps what they measured. */
+/** Runs rows on nodes, interleaved round by round, and keeps the measurements. */
 import { measure } from './measure.mjs'
 import { HTTP_NODES, NODES } from './nodes.mjs'
 import { open } from './scenes.mjs'

@@ -19,7 +19,7 @@ export const wallets = Array.from({ length: ACCOUNTS }, (_, i) =>
 const artifact = (name) =>
   JSON.parse(readFileSync(new URL(`../../fixtures/contracts/${name}.json`, import.meta.url)))
 
-/** Contracts of the fixtures: OpenZeppelin's ERC-20, and one that does what a benchmark asks for. */
+/** Contracts of the fixtures: OpenZeppelin's ERC-20, and one with the operations of the benchmarks. */
 export const TOKEN = artifact('Token')
 export const PROBE = artifact('Probe')
 export const tokenAbi = new Interface(TOKEN.abi)
@@ -69,7 +69,7 @@ export const tokenTransfer = (token, amount = 1n) => ({
   data: tokenAbi.encodeFunctionData('transfer', [SINK, amount]),
 })
 
-/** A running node, the nonces of the accounts, and what was deployed. */
+/** A running node, the nonces of the accounts, and the deployed contracts. */
 export class Scene {
   /** Next nonce of each account. */
   nonces = wallets.map(() => 0)
@@ -156,9 +156,9 @@ const floorClient = (client) => ({
   },
 })
 
-/** How each kind of chain comes to be; each takes a node that has just started. */
+/** Sets up each kind of chain on a node that has just started. */
 const CHAINS = {
-  /** Nothing but the deployments, without which there is nothing to call. */
+  /** Only the deployments, which the calls need. */
   fresh: deployed,
   /** After `WARM_OPERATIONS` of each kind; the token transfers are in the last blocks. */
   async warm(node) {

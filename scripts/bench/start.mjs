@@ -25,7 +25,7 @@ process.once('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
-/** A TCP port that nobody listens on. */
+/** A free TCP port. */
 export async function freePort() {
   const server = createServer()
   server.listen(0, '127.0.0.1')

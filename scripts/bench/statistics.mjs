@@ -1,4 +1,4 @@
-/** Medians, spreads, ratios and limits: what the samples of a row come to. */
+/** Medians, spreads, ratios and limits of the samples of a row. */
 import { MOST_DISTURBANCE } from './measure.mjs'
 
 /** The middle of some figures, the mean of the two middle ones when their number is even; NaN of none. */

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 const COMMENT = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
 const STRING = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g
 
-/** Blanks comments and strings, so that what is left has the same places. */
+/** Blanks comments and strings, so that the rest keeps its positions. */
 function bare(text) {
   const blank = (found) => found.replace(/[^\n]/g, ' ')
   return text.replace(new RegExp(`${COMMENT.source}|${STRING.source}`, 'g'), blank)
@@ -163,7 +163,7 @@ export class Declarations {
     return this.#statements(file).flatMap((one) => {
       if (one.kind === 'declaration') return one.name === name ? [{ file, text: one.text }] : []
       const [original] = one.names.find(([, alias]) => alias === name) ?? []
-      // A list without a source names what the file itself declares.
+      // A list without a source names declarations of the file itself.
       if (original === undefined || one.from === undefined) return []
       return this.declarationsOf(join(dirname(file), one.from).replace(/\.[jt]s$/, '.d.ts'), original)
     })

@@ -1,4 +1,4 @@
-/** What of the declarations belongs to the package: all that its `exports` reach. */
+/** The declarations that belong to the package: all that its `exports` reach. */
 import { readFileSync } from 'node:fs'
 import { Declarations } from './declarations.mjs'
 

@@ -5,7 +5,7 @@ import { NOTICE, page } from './markdown.mjs'
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
 
-/** A declaration alone, so that a better comment is no change of the API. */
+/** A declaration without its comment, so that a better comment does not change the report. */
 function withoutComments(text) {
   return text.replace(/^[ \t]*\/\*\*[\s\S]*?\*\/[ \t]*\n/gm, '')
 }

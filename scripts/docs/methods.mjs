@@ -85,7 +85,7 @@ function shownJson(value) {
   return short.length <= 100 ? short : JSON.stringify(value, null, 2)
 }
 
-/** Long strings (code, blooms) in short: all else of an answer stands as it is. */
+/** Shortens long strings (code, blooms) and leaves the rest of an answer unchanged. */
 function shortened(value) {
   if (typeof value === 'string')
     return value.length > LONGEST_TEXT ? `${value.slice(0, 66)}… (${value.length} characters)` : value

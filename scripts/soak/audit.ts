@@ -1,4 +1,4 @@
-/** Holds a node to the books: receipts, nonces, balances, tokens and events, nothing more and nothing less. */
+/** Compares a node with the ledger: exactly its receipts, nonces, balances, tokens and events. */
 import type { BatchCaller } from './client.ts'
 import type { Entry, Ledger } from './ledger.ts'
 import { balanceOfCall, TRANSFER_TOPIC } from './token.ts'
@@ -18,7 +18,7 @@ interface Log {
 /** Blocks whose logs are asked for at once. */
 const LOG_BLOCKS = 1000
 
-/** What is neither in a block nor waiting in the pool, of transactions that were acknowledged. */
+/** Acknowledged transactions that are neither in a block nor in the pool. */
 export async function lostOf(node: BatchCaller, entries: readonly Entry[]): Promise<string[]> {
   const found = await node.batch<unknown>(
     'eth_getTransactionByHash',
@@ -62,7 +62,7 @@ async function checkEvents(
   const hashes = (which: (entry: Entry) => boolean) =>
     new Set(ledger.acknowledged.filter(which).map(({ hash }) => hash))
   const missing = hashes(({ token }) => token !== undefined)
-  // Making the token gives the supply to its maker, with an event.
+  // The creation of the token transfers the supply to its creator, with an event.
   const creations = hashes(({ to }) => to === undefined)
   const head = Number(await node.call<string>('eth_blockNumber'))
   for (let from = 0; from <= head; from += LOG_BLOCKS) {
@@ -78,7 +78,7 @@ async function checkEvents(
 
 const hex = (number: number): string => `0x${number.toString(16)}`
 
-/** Goes through everything; what is wrong goes to `report`, a sentence each. */
+/** Checks everything, and passes each fault to `report` as a sentence. */
 export async function audit(
   node: BatchCaller,
   ledger: Ledger,

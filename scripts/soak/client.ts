@@ -1,7 +1,7 @@
 /** JSON-RPC over HTTP and over one WebSocket, every call timed, and a lost connection distinguished from a refusal. */
 import { WebSocket } from 'ws'
 
-/** The node could not be reached, or went away before it answered: nobody knows what became of the call. */
+/** The node could not be reached, or ended before it answered: the outcome of the call is unknown. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
@@ -34,7 +34,7 @@ export interface BatchCaller extends Caller {
 
 /** A caller that is pushed to. */
 export interface PushedCaller extends Caller {
-  /** What a subscription has brought since it was last asked. */
+  /** The notifications of a subscription since the last read. */
   take<T>(subscription: string): T[]
 }
 

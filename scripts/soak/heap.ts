@@ -21,7 +21,7 @@ interface HeapUsage {
 
 /** A look into a process. */
 export interface HeapScale {
-  /** Bytes that live, after a collection; nothing once the process is gone. */
+  /** Live bytes after a collection; `undefined` when the process has ended. */
   weigh(): Promise<number | undefined>
   close(): void
 }

@@ -1,11 +1,11 @@
-/** The books of a run: what was sent to a node, what it acknowledged, and what must therefore hold for ever. */
+/** The ledger of a run: the sent and the acknowledged transactions, and the state that follows from them. */
 
 /** A transaction that was sent, and what it does when it succeeds, as all of these do. Amounts in wei. */
 export interface Entry {
   readonly hash: string
   readonly raw: string
   readonly from: string
-  /** Who receives `value`; nobody when it makes a contract. */
+  /** The receiver of `value`; absent for a creation. */
   readonly to: string | undefined
   readonly value: bigint
   readonly gasPrice: bigint
@@ -13,7 +13,7 @@ export interface Entry {
   readonly token: { readonly to: string; readonly amount: bigint } | undefined
 }
 
-/** Where an account stands: coins in wei, transactions sent, tokens. */
+/** The state of an account: balance in wei, nonce, tokens. */
 export interface Standing {
   balance: bigint
   nonce: number

@@ -25,7 +25,7 @@ function numberOf(name: 'minutes' | 'seconds' | 'seed', fallback: number): numbe
   return number
 }
 
-// What was started is ended on the way out.
+// Started processes are ended on exit.
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 

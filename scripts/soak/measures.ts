@@ -3,7 +3,7 @@ import { residentBytes } from './node-process.ts'
 import { type Point, quantile, type Trend, trendOf, warmUp, windowed } from './series.ts'
 import type { Restart } from './target.ts'
 
-/** What may drift over a run: latency in yardsticks, memory and the live heap in megabytes. */
+/** Measures that may drift over a run: latency in yardsticks, memory and the live heap in megabytes. */
 export const LATENCY_BOUND = { share: 0.5, least: 0.5 }
 export const MEMORY_BOUND = { share: 0.5, least: 100 }
 export const HEAP_BOUND = { share: 0.25, least: 16 }
@@ -11,7 +11,7 @@ export const HEAP_BOUND = { share: 0.25, least: 16 }
 /** The noise of the machine up to which latency is judged. */
 export const MOST_NOISE = 2
 
-/** What the yardstick is filed under. */
+/** The name of the yardstick among the measures. */
 export const YARDSTICK = 'yardstick'
 
 /** The node that is killed. None of its processes runs long enough to warm up, so it is measured in another way. */
@@ -21,7 +21,7 @@ export const KILLED = 'killed'
 const WINDOW = 2
 /** Seconds whose median is compared with that of the yardstick. */
 const WIDE_WINDOW = 5
-/** A process that has just started is no measure of memory: seconds. */
+/** Seconds after a start in which the memory of a process is not measured. */
 const YOUNG = 3
 /** The age at which the processes of the killed node are compared: seconds. */
 export const GROWN = 5
@@ -56,7 +56,7 @@ export class Measures {
   readonly #grown = new Map<number, Point>()
   readonly restarts: TimedRestart[] = []
 
-  /** From now on everything is noted, until `end`: what comes before is setting up, and after it the reckoning. */
+  /** Starts recording, until `end`; the setup is before it, and the audit after it. */
   begin(): void {
     this.#began = performance.now()
     this.#isOpen = true
@@ -77,7 +77,7 @@ export class Measures {
     return (performance.now() - this.#began) / 1000
   }
 
-  /** What a caller of a node reports to. */
+  /** The recorder of a caller of a node. */
   timedFor(node: string): (kind: string, milliseconds: number) => void {
     const kinds = new Map<string, Point[]>()
     this.#calls.set(node, kinds)
@@ -165,7 +165,7 @@ export class Measures {
     return [...counts].map(([window, count]) => [(window + 0.5) * WINDOW, count / WINDOW])
   }
 
-  /** What was asked of a node, the most frequent kind first. */
+  /** The calls of a node, the most frequent kind first. */
   rows(node: string, seconds: number): CallRow[] {
     const isJudged = node !== KILLED && node !== YARDSTICK && this.noise(seconds) <= MOST_NOISE
     return [...(this.#calls.get(node) ?? [])]
@@ -189,7 +189,7 @@ export class Measures {
     return trendOf(points, seconds, MEMORY_BOUND)
   }
 
-  /** How the live heap of a node went; nothing for the killed one. */
+  /** The trend of a node's live heap; none for the killed one. */
   heapTrend(node: string, seconds: number): Trend | undefined {
     return node === KILLED ? undefined : trendOf(this.heap(node), seconds, HEAP_BOUND)
   }

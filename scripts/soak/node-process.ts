@@ -47,7 +47,7 @@ export function launch(args: readonly string[], runtime: readonly string[] = [])
     })
     void ended.then((how) => reject(new Error(`ended with ${how}: ${errorOutput.trim()}`)))
   })
-  // Nothing waits for a process that is killed while it starts.
+  // A process that is killed while it starts is not waited for.
   ready.catch(() => {})
   return {
     pid: child.pid as number,

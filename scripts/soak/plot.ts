@@ -35,7 +35,7 @@ export interface Plot {
   readonly length: number
   readonly panels: readonly Panel[]
   readonly marks: readonly Mark[]
-  /** What the colours of marks mean. */
+  /** The meaning of the colours of marks. */
   readonly legend: readonly { readonly label: string; readonly colour: string }[]
 }
 
@@ -55,7 +55,7 @@ const escaped = (text: string): string =>
 
 const round = (number: number): string => String(Math.round(number * 10) / 10)
 
-/** Round steps, five or so, from nothing to beyond the largest value. */
+/** About five round steps from 0 to beyond the largest value. */
 function steps(largest: number): number[] {
   const rough = Math.max(largest, 1e-9) / 5
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -63,7 +63,7 @@ function steps(largest: number): number[] {
   return Array.from({ length: Math.ceil(largest / step) + 1 }, (_, i) => i * step)
 }
 
-/** Powers of ten around all values that are more than nothing. */
+/** Powers of ten around all values above 0. */
 function powers(values: readonly number[]): number[] {
   const positive = values.filter((value) => value > 0)
   if (positive.length === 0) return [1, 10]

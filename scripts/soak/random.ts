@@ -1,6 +1,6 @@
-/** A repeatable stream of numbers, so that what a run decided can be decided again. */
+/** A repeatable stream of numbers, so that the decisions of a run can be repeated. */
 
-/** What a load asks of chance. */
+/** The random choices of a load. */
 export interface Random {
   /** In [0, 1). */
   next(): number
@@ -9,7 +9,7 @@ export interface Random {
   pick<T>(of: readonly T[]): T
   /** True in so many cases of one. */
   chance(share: number): boolean
-  /** A stream of its own, which what is drawn here does not shift. */
+  /** An independent stream, which draws from this one do not shift. */
   branch(): Random
 }
 

@@ -1,4 +1,4 @@
-/** The readers: random kinds of calls, each answer compared with what is known. */
+/** The readers: random kinds of calls, each answer compared with the ledger. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from './random.ts'
 import type { Run, Target } from './target.ts'
@@ -136,7 +136,7 @@ export async function readOn(target: Target, random: Random, running: () => bool
   }
 }
 
-/** Takes in what streams bring as long as `running`. */
+/** Reads the streams as long as `running`. */
 export async function watchOn(target: Target, random: Random, running: () => boolean): Promise<void> {
   while (running()) {
     const run = await target.run()

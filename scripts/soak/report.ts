@@ -1,4 +1,4 @@
-/** What a run has shown, for the terminal and as a picture. */
+/** The result of a run, for the terminal and as a picture. */
 import type { Measures } from './measures.ts'
 import { GROWN, HEAP_BOUND, KILLED, LATENCY_BOUND, MEMORY_BOUND, MOST_NOISE, YARDSTICK } from './measures.ts'
 import { drawPlot } from './plot.ts'
@@ -14,7 +14,7 @@ export interface Outcome {
   /** The nodes whose books were kept, and the one that was turned back. */
   readonly targets: readonly Target[]
   readonly nodes: readonly string[]
-  /** Sentences about what should not be, and how often each was reported. */
+  /** The reported faults, and how often each was reported. */
   readonly problems: ReadonlyMap<string, number>
 }
 

@@ -1,9 +1,9 @@
 /** Measurements over time, and whether they stay level: a straight line through them that no outlier can bend. */
 
-/** Seconds since the start, and what was measured then. */
+/** Seconds since the start, and the measured value. */
 export type Point = readonly [seconds: number, value: number]
 
-/** The value below which a share of all values lies; nothing without values. */
+/** The value below which a share of all values lies; `undefined` without values. */
 export function quantile(values: readonly number[], share: number): number | undefined {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
@@ -39,7 +39,7 @@ export interface Bound {
   readonly least: number
 }
 
-/** What became of a series after warming up. */
+/** The trend of a series after warming up. */
 export interface Trend {
   readonly median: number
   /** Change over the judged part of the run, in the unit of the values. */

@@ -4,7 +4,7 @@ import type { BatchCaller } from './client.ts'
 import type { Random } from './random.ts'
 import { balanceOfCall, creationCode, transferData } from './token.ts'
 
-/** What must be the same before and after. */
+/** The data that must be the same before and after. */
 async function stateOf(http: BatchCaller, token: string, accounts: readonly string[]): Promise<string> {
   const [head, ...rest] = await Promise.all([
     http.call<{ hash: string; stateRoot: string }>('eth_getBlockByNumber', ['latest', false]),

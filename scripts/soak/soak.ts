@@ -1,4 +1,4 @@
-/** One run: three nodes under load, one of them killed again and again, and a reckoning at the end. */
+/** One run: three nodes under load, one of them killed again and again, and an audit at the end. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { startYardstick, type Yardstick } from './yardstick.ts'
 
 /** The options of a run. */
 export interface SoakOptions {
-  /** How long the load lasts; the reckoning comes after. */
+  /** How long the load lasts; the audit follows. */
   readonly seconds: number
   readonly seed: number
   /** Called with the progress, once in a while. */
@@ -97,7 +97,7 @@ function loadOf(
   ]
 }
 
-/** Blocks that have to be enough for what waits in the pool at the end. */
+/** Maximum of blocks for the transactions in the pool at the end. */
 const LAST_BLOCKS = 20
 
 /** Mines until nothing is pooled any more, and nothing by itself. */

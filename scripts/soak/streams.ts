@@ -1,16 +1,16 @@
-/** What a node pushes and what its filters collect, held to be whole: no gap, nothing twice, nothing that is not so. */
+/** What a node pushes and what its filters collect, checked for completeness: no gap, no duplicate, no false entry. */
 import type { Caller, PushedCaller } from './client.ts'
 import { TRANSFER_TOPIC } from './token.ts'
 
 /** The subscriptions and filters of one run of a node. */
 export interface Streams {
-  /** Takes in what has come, and asks the filters. */
+  /** Processes received notifications, and polls the filters. */
   poll(): Promise<void>
-  /** To be asked when nothing moves any more: has everything come that is in the chain? */
+  /** Called when the chain no longer changes: has every entry of the chain arrived? */
   settle(): Promise<void>
 }
 
-/** The ways to a node, and where to report what was seen. */
+/** The connections to a node, and where to report faults. */
 export interface StreamParts {
   readonly http: Caller
   readonly socket: PushedCaller
@@ -105,7 +105,7 @@ export async function openStreams({ http, socket, token, seen, report }: StreamP
     poll,
     async settle() {
       const head = await height()
-      // What is pushed may come after an answer that was asked for later.
+      // A notification may arrive after the answer to a later request.
       for (let turn = 0; turn < LAST_TURNS && last?.number !== head; turn++) {
         await poll()
         await new Promise((resolve) => setTimeout(resolve, TURN_MS))

@@ -27,11 +27,11 @@ export interface Run {
   readonly streams: Streams
 }
 
-/** What a target is made of. */
+/** The parameters of a target. */
 export interface TargetParts {
   readonly name: string
   readonly dataDir: string
-  /** Flags beside those of directory and mining. */
+  /** Flags other than those of directory and mining. */
   readonly args: readonly string[]
   /** Flags of Node.js itself. */
   readonly runtime: readonly string[]
@@ -90,7 +90,7 @@ export class Target {
     return this.#ledger
   }
 
-  /** A sentence about what should not be. */
+  /** Reports a fault as a sentence. */
   report(words: string): void {
     this.#parts.report(`${this.name}: ${words}`)
   }
@@ -100,7 +100,7 @@ export class Target {
     return this.#highest.number
   }
 
-  /** A block was shown; what is asked from now on may not be below it. */
+  /** Records a reported block; later answers may not be below it. */
   seen(number: number, hash: string): void {
     if (number > this.#highest.number) this.#highest = { number, hash }
     else if (number === this.#highest.number && hash !== this.#highest.hash) {

@@ -1,4 +1,4 @@
-/** A server that does the same small piece of work for everybody and for ever: what it takes longer for, the machine is busy with. */
+/** A server that does the same small piece of work for each request, so that a slower answer shows a busy machine. */
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -6,7 +6,7 @@ import { quantity } from '../scenes.mjs'
 
 const LOOPS = JSON.parse(readFileSync(new URL('../contracts/Loops.json', import.meta.url)))
 const abi = new Interface(LOOPS.abi)
-/** Less than what any node gives a call, and than Ethereum's rules since Osaka allow a transaction. */
+/** Less than any node's gas cap of calls, and than the gas of a transaction under Ethereum's rules since Osaka. */
 const GAS = 16_000_000
 
 /** Iterations of a call, whose gas `GAS` covers by the rules of all chains, and calls in a sample. */
@@ -34,7 +34,7 @@ async function iterate({ node, client, kept }, loop, { iterations, calls }) {
   const call = async (rounds) => {
     const data = abi.encodeFunctionData(loop, [rounds])
     const output = await client.call('eth_call', [{ to: kept.loops, data, gas: quantity(GAS) }, 'latest'])
-    // Some nodes answer a call that runs out of gas with nothing, and no error.
+    // Some nodes answer a call that runs out of gas with an empty result, and no error.
     if (returns && output === '0x') throw new Error(`${loop} did not end within ${GAS} gas`)
   }
   const repeat = async (rounds) => {

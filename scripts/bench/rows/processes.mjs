@@ -67,7 +67,7 @@ const idle = {
   sample: (name, options) => memoryAfter(name, options, () => setTimeout(IDLE_MS)),
 }
 
-/** Transfers of an account that the node holds the key of, a block each. */
+/** Transfers from an account of the node, one in each block. */
 async function transfers({ client }, count) {
   const [from] = await client.call('eth_accounts')
   const transaction = { from, to: SINK, value: '0x1', gas: '0x5208', gasPrice: '0xb2d05e00' }

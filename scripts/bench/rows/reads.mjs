@@ -1,4 +1,4 @@
-/** Rows of small reads over 16 connections at once, beside a server that does nothing, and over WebSockets. */
+/** Rows of small reads over 16 connections at once, compared with a server without work, and over WebSockets. */
 import { CONNECTIONS } from '../client.mjs'
 import { HTTP_NODES } from '../nodes.mjs'
 import { tokenAbi, wallets } from '../scenes.mjs'

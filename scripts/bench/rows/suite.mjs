@@ -9,7 +9,7 @@ import { start } from '../start.mjs'
 
 const FILES = 25
 const TESTS = 20
-/** Operations of a test beside going back to the fixture. */
+/** Operations of a test besides the return to the fixture. */
 const STEPS = 8
 /** Operations of a fixture: its deployments and transactions, and the snapshot. */
 const FIXTURE = 8
@@ -32,7 +32,7 @@ function createFile({ client, name }, accounts) {
 
   async function send(transaction) {
     const fields = { from: accounts[0], gasPrice, ...transaction }
-    // A hash of its own: some nodes remember what they have seen before a revert.
+    // A new hash each time: some nodes remember transactions from before a revert.
     const gas = quantity(BigInt(await client.call('eth_estimateGas', [fields])) + BigInt(++sent))
     const receipt = await receiptOf(client, await client.call('eth_sendTransaction', [{ ...fields, gas }]))
     if (receipt.status !== '0x1') throw new Error(`a transaction of the suite failed on ${name}`)

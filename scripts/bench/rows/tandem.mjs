@@ -1,4 +1,4 @@
-/** Rows of what only Tandem has: work for miners, reorganisations on request, proofs of receipts, an index of traces. */
+/** Rows of features that only Tandem has: work for miners, reorganisations on request, proofs of receipts, an index of traces. */
 import { ACCOUNTS } from '../nodes.mjs'
 import { SPARSE_LOGS, transfer } from '../scenes.mjs'
 import { bigBlockOf, manyTransfers } from './blocks.mjs'
@@ -85,5 +85,5 @@ const traceFilter = {
   },
 }
 
-/** `receipt-proof` goes first: a reorganisation takes blocks of earlier rows away. */
+/** `receipt-proof` is first, since a reorganisation removes blocks of earlier rows. */
 export const TANDEM_ROWS = [receiptProof, template, reorganisation, traceFilter]

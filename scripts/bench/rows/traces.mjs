@@ -1,4 +1,4 @@
-/** Rows of traces: a mined transaction of arithmetic looked into again. One of the peers notes every step as it first runs. */
+/** Rows of traces: a mined transaction of arithmetic replayed. One of the peers records every step at the first execution. */
 import { TRACED_GAS } from '../scenes.mjs'
 
 const CALL_TRACER = {

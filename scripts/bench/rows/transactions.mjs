@@ -15,7 +15,7 @@ const TIMES = [
   { time: '5000', chain: 'long', count: 200, title: 'after 5,000 blocks', most: 0.5 },
 ]
 
-/** A server without a chain gets the same requests: what HTTP itself costs. */
+/** A server without a chain gets the same requests, which measures the cost of HTTP. */
 const WITH_FLOOR = [...HTTP_NODES, 'http']
 
 const sequences = Object.entries(KINDS).flatMap(([kind, { title, fields }]) =>
@@ -47,7 +47,7 @@ const cycles = (name, chain, when, limits) => ({
   async sample(scene) {
     const signed = []
     for (let cycle = 0; cycle < CYCLES; cycle++) {
-      // Hashes of its own in every cycle: some nodes remember what they have seen before a revert.
+      // New hashes in every cycle: some nodes remember transactions from before a revert.
       scene.kept.cycles = (scene.kept.cycles ?? 0) + 1
       const gasLimit = 100_000n + BigInt(scene.kept.cycles)
       signed.push(await scene.sign(2, CYCLE, () => ({ ...tokenTransfer(scene.token, 0n), gasLimit })))

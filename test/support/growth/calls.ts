@@ -13,20 +13,20 @@ export interface Growth {
   readonly options?: NodeOptions | ((size: number) => NodeOptions)
   /** Most of it that a node can hold. */
   readonly most?: number
-  /** Brings a node to a size. */
+  /** Grows a node to a size. */
   readonly grow: (node: Node, size: number) => Promise<unknown>
   /** Calls whose work must stay the same: method and parameters. */
   readonly calls: readonly (readonly [method: string, ...params: unknown[]])[]
   /** Calls that return all that the node holds: printed, not compared. */
   readonly whole?: Growth['calls']
-  /** Runs before the calls, uncounted. */
+  /** Runs before the calls, not counted. */
   readonly before?: (node: Node) => Promise<unknown>
 }
 
 const KNOWN = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const TRANSFER = { from: KNOWN, to: STRANGER, value: '0x1' }
 
-/** Calls of every kind, for what most of them have nothing to do with. */
+/** Calls of every kind, for data that most of them do not use. */
 const COMMON: Growth['calls'] = [
   ['web3_clientVersion'],
   ['rpc_modules'],
@@ -68,7 +68,7 @@ const COMMON: Growth['calls'] = [
   ['personal_unlockAccount', KNOWN, '', null],
   ['evm_increaseTime', 1],
 ]
-/** Calls that execute a block of what is in the pool. */
+/** Calls that execute a block of the pooled transactions. */
 const PENDING: Growth['calls'] = [
   ['eth_getWork'],
   ['mnr_getWork'],
@@ -86,7 +86,7 @@ const WRITING: Growth['calls'] = [
 /** Topic of a log that no other subscription asks for. */
 const topicAt = (index: number) => `0x${(index + 1).toString(16).padStart(64, '0')}`
 
-/** What a node is brought to hold, by its name. */
+/** The kinds of data that a node is grown by, by name. */
 export const GROWTHS: Readonly<Record<string, Growth>> = {
   snapshots: {
     options: { preset: 'hardhat' },

@@ -35,7 +35,7 @@ export const endow = (node: Node, end: number, first = 0) =>
     Array.from({ length: end - first }, (_, at) => ({ address: accountAt(first + at), balance: 10n ** 18n })),
   )
 
-/** A node, and what ends it with all that was opened for it. */
+/** A node, and the function that closes it and all that was opened for it. */
 export interface OpenNode {
   readonly node: Node
   close(): Promise<void>
@@ -67,7 +67,7 @@ const WHOLE = {
 const because = (reason: keyof typeof WHOLE, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, WHOLE[reason]]))
 
-/** What a node holds that mines each transaction. */
+/** Data of a node that mines each transaction. */
 export const MINED: Readonly<Record<string, Holding>> = {
   blocks: {
     whole: {},
@@ -138,7 +138,7 @@ export const POOL: Holding = {
   size: async (node) => Number((await ask(node, 'txpool_status')).pending),
 }
 
-/** What a node holds that mines on request. */
+/** Data of a node that mines on request. */
 export const POOLED: Readonly<Record<string, Holding>> = { 'transactions in the pool': POOL }
 
 const otherChain = (index: number) => `c${index}`

@@ -23,13 +23,13 @@ const COMMANDS_OF_COLLECTION = 1 / 16
 
 /** A node that holds so much, and the work of examples on it. */
 export interface CountedNode {
-  /** What each example answers. */
+  /** The result of each example. */
   answers(examples: readonly Example[]): Promise<readonly unknown[]>
-  /** Runs each example once, uncounted. Throws where the node lost what it should hold. */
+  /** Runs each example once, not counted. Throws when the node has lost data. */
   warm(examples: readonly Example[]): Promise<void>
   /** The work of each, run one after another. */
   count(examples: readonly Example[]): Promise<readonly number[]>
-  /** Adds what examples took away. */
+  /** Restores what the examples removed. */
   refill(): Promise<void>
   close(): Promise<void>
 }
