@@ -73,7 +73,7 @@ describe('the layouts of artifacts', () => {
     },
   )
 
-  it('are absent where the compiler was not asked for them', async () => {
+  it('are absent when the compiler did not output them', async () => {
     const [kinds] = await readArtifacts([join(dir, 'layouts/plain')])
     expect(kinds).not.toHaveProperty('layout')
   })

@@ -258,7 +258,7 @@ describe('storage layouts', () => {
   const elsewhere = readArtifact(solcArtifact('Elsewhere'), codec)
   const code = fromHex(solcArtifact('Kinds').deployedBytecode)
 
-  it('are found by the code at an address, and by an address of their own', async () => {
+  it('are found by the code at an address, and by an explicit address', async () => {
     const registry = createAbiRegistry()
     await registry.add(kinds)
     expect(registry.layoutAt(HERE, code)).toEqual(kinds.layout)
@@ -268,14 +268,14 @@ describe('storage layouts', () => {
     expect(registry.copy().layoutAt(HERE, code)).toEqual(elsewhere.layout)
   })
 
-  it('of the code stay where an address has an ABI alone', async () => {
+  it('of the code stay when an address has only an ABI', async () => {
     const registry = createAbiRegistry()
     await registry.add(kinds)
     await registry.register(readArtifact(SIGNATURES, codec), HERE)
     expect(registry.layoutAt(HERE, code)).toEqual(kinds.layout)
   })
 
-  it('make registrations different that differ in nothing else', async () => {
+  it('distinguish registrations that are otherwise equal', async () => {
     const registry = createAbiRegistry()
     await registry.register({ ...kinds, layout: { variables: [], types: new Map() } })
     await registry.register(kinds)
@@ -283,7 +283,7 @@ describe('storage layouts', () => {
     expect(registry.layoutAt(HERE, code)).toEqual(kinds.layout)
   })
 
-  it('know what stands behind the names of types by the ABI', () => {
+  it('resolve named types by the ABI', () => {
     expect(kinds.layout).toEqual(readStorageLayout(solcArtifact('Kinds').storageLayout, NAMED))
     expect(
       namedTypesOf([

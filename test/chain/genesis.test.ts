@@ -48,7 +48,7 @@ describe('the header of block 0', () => {
     expect(headerHash(again, config)).toBe(headerHash(header, config))
   })
 
-  it('has the root of our own state where the real one is not known', () => {
+  it('has the root of our own state when the real one is not known', () => {
     const genesis = genesisOf('devnet')
     expect(genesis.hasHistoricalRoot).toBe(false)
     expect(genesis.header(ROOT)).toMatchObject({ stateRoot: ROOT, gasLimit: 6_800_000n })

@@ -15,7 +15,7 @@ const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 const refused = (code: number, stderr: string) => ({ code, stdout: '', stderr: `tandem: ${stderr}\n` })
 
 describe('a start is refused', () => {
-  it('where the state file could not be written', async () => {
+  it('when the state file cannot be written', async () => {
     const folder = temporaryFolder()
     const state = join(folder, 'missing', 'state.json')
     const sentence = `The state file ${state} cannot be written: there is no folder ${join(folder, 'missing')}.`
@@ -28,7 +28,7 @@ describe('a start is refused', () => {
     ])
   })
 
-  it('where the data directory cannot be made', async () => {
+  it('when the data directory cannot be created', async () => {
     expect(await runCommand(['start', '--port', '0', '--data-dir', '/proc/a/b'])).toEqual(
       refused(
         1,
@@ -37,7 +37,7 @@ describe('a start is refused', () => {
     )
   })
 
-  it('where the working directory was removed', async () => {
+  it('when the working directory was removed', async () => {
     const cwd = join(temporaryFolder(), 'gone')
     mkdirSync(cwd)
     // The process removes its working directory, and becomes the command.

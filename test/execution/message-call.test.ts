@@ -71,7 +71,7 @@ describe('the environment of a call', () => {
 })
 
 describe('the outcome of a call', () => {
-  it('is empty where there is no code', async () => {
+  it('is empty without code', async () => {
     expect(await call({ to: OTHER })).toMatchObject({ output: new Uint8Array(0), gasUsed: 21_000n })
   })
 
@@ -146,7 +146,7 @@ describe('overrides', () => {
     expect(BigInt(toHex(output))).toBe(3000n)
   })
 
-  it('are refused for precompiled contracts, and for state beside stateDiff', async () => {
+  it('are refused for precompiled contracts, and for state together with stateDiff', async () => {
     const native: StateOverrides = new Map([[BRIDGE, { balance: 1n }]])
     await expect(call({ to: CONTRACT }, given, native)).rejects.toMatchObject({
       kind: 'invalid-params',

@@ -105,7 +105,7 @@ describe('mining stops when its caller disconnects', () => {
     await expectStopped()
   })
 
-  it('or while the call waits behind another one', async () => {
+  it('while the call is queued', async () => {
     const abort = new AbortController()
     const block = mined(t.node)
     const mining = t.node.request({ method: 'hardhat_mine', params: [MANY], signal: abort.signal })

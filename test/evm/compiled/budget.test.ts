@@ -61,7 +61,7 @@ describe('the worst code', () => {
   })
 })
 
-describe('what is kept of compiled code', () => {
+describe('the cache of compiled code', () => {
   const clock = new RunClock(undefined)
   /** Code of a module of some 90 KiB, another for each number. */
   const long = (n: number) => analyse(Uint8Array.from([0x61, n >> 8, n & 255, ...MANY_WORDS]), true)
