@@ -5,6 +5,7 @@
 import type { Queries } from '../engine/engine.ts'
 import type { LogQuery } from '../engine/model.ts'
 import { NodeError } from '../errors.ts'
+import { counted } from './counted.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import type { LogFilter } from './wire/log-filter.ts'
@@ -52,8 +53,8 @@ function limitsOf(
       tooMany: () =>
         new NodeError(
           'too-many',
-          `query returned more than ${maxLogs} results: a query may return at most ${maxLogs} logs over any range, ` +
-            `or any number over at most ${maxLogBlocks} blocks`,
+          `query returned more than ${counted(maxLogs, 'result')}: a query may return at most ${counted(maxLogs, 'log')} over any range, ` +
+            `or any number over at most ${counted(maxLogBlocks, 'block')}`,
         ),
     }
   }

@@ -5,6 +5,7 @@
 import type { Queries } from '../engine/engine.ts'
 import type { TraceQuery } from '../engine/queries/trace-filter.ts'
 import { invalidParams, NodeError } from '../errors.ts'
+import { counted } from './counted.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import type { TraceFilter } from './wire/trace/filter.ts'
@@ -59,10 +60,11 @@ export function toTraceQuery(
   const last = Math.min(to, head)
   const { maxTraces, maxTraceBlocks } = options
   if (maxTraceBlocks > 0 && last - from + 1 > maxTraceBlocks) {
+    const blocks = counted(maxTraceBlocks, 'block')
     throw new NodeError(
       'too-many',
-      `query covers more than ${maxTraceBlocks} blocks: a query may cover at most ${maxTraceBlocks} blocks, ` +
-        `and return at most ${maxTraces} traces`,
+      `query covers more than ${blocks}: a query may cover at most ${blocks}, ` +
+        `and return at most ${counted(maxTraces, 'trace')}`,
     )
   }
   return {

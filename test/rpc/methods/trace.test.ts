@@ -253,6 +253,21 @@ describe('trace_filter', () => {
     await expect(call('trace_filter', filter)).rejects.toMatchObject({ code: -32602, message })
   })
 
+  it('names a limit of one block in the singular', async () => {
+    const hosted = await createNode({ profile: 'hosted', maxTraceBlocks: 1, maxTraces: 1 })
+    try {
+      await hosted.engine.commands.mine({ blocks: 2 })
+      await expect(
+        hosted.request({ method: 'trace_filter', params: [{ fromBlock: '0x0' }] }),
+      ).rejects.toMatchObject({
+        message:
+          'query covers more than 1 block: a query may cover at most 1 block, and return at most 1 trace',
+      })
+    } finally {
+      await hosted.close()
+    }
+  })
+
   it('has its own limits in the hosted profile', async () => {
     const hosted = await createNode({ profile: 'hosted' })
     try {

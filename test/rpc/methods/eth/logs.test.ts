@@ -172,6 +172,10 @@ describe('eth_getLogs of the hosted profile', () => {
     expect(error?.message).toBe(
       'query returned more than 7 results: a query may return at most 7 logs over any range, or any number over at most 5 blocks',
     )
+    const one = await hosted({ fromBlock: '0x0' }, { maxLogs: 1, maxLogBlocks: 1 })
+    expect(one.error?.message).toBe(
+      'query returned more than 1 result: a query may return at most 1 log over any range, or any number over at most 1 block',
+    )
     for (const wide of [{ maxLogs: 0 }, { maxLogBlocks: 0 }]) {
       const { query: unlimited } = await hosted({ fromBlock: '0x0' }, wide)
       expect(unlimited).toMatchObject({ maxBlocks: 0, maxLogs: Math.floor(10_485_760 / 300) })
