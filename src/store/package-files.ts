@@ -1,6 +1,5 @@
 /** The files that the package has beside its code: its manifest and the genesis of each network. */
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
 
 /** Two folders up, both from here and from the chunks of the bundle, which are as deep. */
@@ -10,11 +9,12 @@ function readJson(name: string): unknown {
   return JSON.parse(readFileSync(new URL(name, PACKAGE), 'utf8'))
 }
 
-const manifest = z.object({ version: z.string() })
-
-/** The package's version, such as `1.2.3`. */
+/** The package's version, such as `1.2.3`. Checked without zod: the command prints it without loading libraries. */
 export function packageVersion(): string {
-  return manifest.parse(readJson('package.json')).version
+  const manifest = readJson('package.json')
+  const isComplete = typeof manifest === 'object' && manifest !== null && 'version' in manifest
+  if (!isComplete || typeof manifest.version !== 'string') throw new Error('package.json has no version')
+  return manifest.version
 }
 
 /** The genesis file of a network, not yet checked. */
