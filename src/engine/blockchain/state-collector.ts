@@ -3,6 +3,7 @@
  * chain, the nodes and code of all other states are marked, some of them after each command; then the rest is dropped. The
  * added cost of a command is proportional to what it writes, and nothing runs between commands.
  */
+import { keccakHex } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { decodeNode, TrieNode } from '../../encoding/trie-node.ts'
 import type { BlockStore } from '../../store/block-store.ts'
@@ -131,7 +132,10 @@ export class StateCollector {
       if (child instanceof TrieNode) this.#keepBelow(child)
       else if (child !== undefined) this.#waiting.push(child.hex)
     }
-    if (value !== undefined && !(value instanceof Uint8Array)) this.#states.code.keep(value.hash.hex)
+    if (value === undefined) return
+    if (!(value instanceof Uint8Array)) this.#states.code.keep(value.hash.hex)
+    // A value of at most 32 bytes stands in the node; it may be code, which is stored under its hash all the same.
+    else if (left === undefined && right === undefined) this.#states.code.keep(keccakHex(value))
   }
 
   #finish(): void {

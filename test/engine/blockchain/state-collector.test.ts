@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../../src/chain/account.ts'
+import { keccakHex } from '../../../src/encoding/hash.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
 import { decodeNode, NodeHash, type TrieNode } from '../../../src/encoding/trie-node.ts'
 import { StateCollector } from '../../../src/engine/blockchain/state-collector.ts'
@@ -73,7 +74,7 @@ class Model {
     for (const { account, balance, code } of changed) {
       const address = addressOf(account)
       overlay.putAccount(address, { ...(overlay.account(address) ?? EMPTY_ACCOUNT), balance })
-      if (code > 0) overlay.putCode(address, new Uint8Array(40).fill(code))
+      if (code > 0) overlay.putCode(address, new Uint8Array(code % 2 === 0 ? 40 : 3).fill(code))
     }
     const committed = this.#trie.commit(root, overlay.changes())
     for (const [hash, bytes] of [...committed.nodes, ...committed.code]) this.#all.set(hash, bytes)
@@ -160,7 +161,11 @@ class Model {
       if (bytes !== undefined) walkNode(decodeNode(bytes))
     }
     const walkNode = ({ left, right, value }: TrieNode): void => {
-      if (value !== undefined && !(value instanceof Uint8Array)) {
+      if (value instanceof Uint8Array) {
+        // Short code stands in its node; that it is code shows in what was written.
+        const hash = keccakHex(value)
+        if (this.#all.has(hash)) stored(hash, source.code(hash))
+      } else if (value !== undefined) {
         stored(value.hash.hex, source.code(value.hash.hex))
       }
       for (const child of [left, right]) {
