@@ -19,7 +19,7 @@ const OTHER_CA = fixture('second.cert.pem')
 /** The subjects of the documentation for a cluster. */
 function documentedSubjects(clusterName: string): string[] {
   const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
-  const [sentence = ''] = /the right to publish and subscribe to[\s\S]*?\. Whoever/.exec(text) ?? []
+  const [sentence = ''] = /permission to publish and subscribe to[\s\S]*?\. Anyone/.exec(text) ?? []
   return [...sentence.matchAll(/`([^`]+)`/g)].map(([, subject]) =>
     String(subject).replaceAll('<name>', clusterName),
   )

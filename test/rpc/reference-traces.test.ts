@@ -54,7 +54,7 @@ const KNOWN: readonly {
   },
   {
     of: 'callTracer',
-    why: '`callTracer`: members that geth shows besides',
+    why: '`callTracer`: further members of geth',
     paths: { '+.to': 5, '+.revertReason': 1, '+.logs[].position': 3 },
   },
 ]
@@ -175,7 +175,7 @@ describe('replies equal to those of the reference node', () => {
     const rows = (section.split('\n#')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'))
     const others = [
       '`debug_traceBlockByNumber` of the genesis block',
-      '`trace_*`, `debug_*`: mistakes in parameters',
+      '`trace_*`, `debug_*`: invalid parameters',
     ]
     const listed = rows.map((row) => row.split(' | ')[0]?.slice(2))
     expect(listed.sort()).toEqual([...KNOWN.map(({ why }) => why), ...others].sort())

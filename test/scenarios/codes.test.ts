@@ -176,7 +176,7 @@ describe('the table of codes', () => {
     const raw = await SENDER.signTransaction(signed)
     expect(await http('eth_sendRawTransaction', [raw])).toMatchObject({ code: undefined })
     const hosted = { status: 200, code: -32005, upgraded: true }
-    const wide = { ...hosted, message: /at most 2 logs.*at most 1 blocks/ }
+    const wide = { ...hosted, message: /at most 2 logs.*at most 1 block$/ }
     await both(gateway, held.get('open'), logs('0x1'), wide)
     expect(await webSocket(...logs('0x4'))).toMatchObject({ code: undefined })
     const blocks = ['trace_filter', [{ fromBlock: '0x0', toBlock: 'latest' }]] as const
