@@ -25,7 +25,7 @@ export function nodeSource(reader: KeyValueReader): StateNodes {
     code(hash) {
       const known = recentCode.get(hash)
       if (known !== undefined) return known
-      // A copy: the array of a store in memory is a part of a large one, which stays as long as any part of it.
+      // A copy: a store in memory returns a view of a large buffer, and a view keeps the whole buffer alive.
       const found = code.get(hash)?.slice()
       if (found !== undefined) recentCode.set(hash, found)
       return found

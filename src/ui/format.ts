@@ -15,7 +15,7 @@ export function isAddress(text: string): text is Hex {
 
 /** The members of an object that is keyed by hex. */
 export function entriesOf<Value>(members: Readonly<Record<Hex, Value>>): [Hex, Value][] {
-  // `Object.entries` types the keys of a record as any string.
+  // `Object.entries` gives keys the type string.
   return Object.entries(members).filter((entry): entry is [Hex, Value] => isHex(entry[0]))
 }
 

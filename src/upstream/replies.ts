@@ -23,7 +23,7 @@ export type ItemOutcome =
   | { readonly kind: 'limited'; readonly waitMs: number | undefined; readonly why: string }
   | { readonly kind: 'missing' }
 
-/** A reply, as far as any object is one. */
+/** The members of a reply; every object passes, and what they hold is checked where it is used. */
 const Reply = z.object({
   id: z.unknown().optional(),
   result: z.unknown().optional(),

@@ -1,6 +1,6 @@
 /**
- * State against the state root of its block's header, by the proofs of `eth_getProof` (EIP-1186): in this family's trie the
- * nodes are read as any state (docs/internals/protocol.md#58-state-root), in Ethereum's by the library.
+ * State against the state root of its block's header, by the proofs of `eth_getProof` (EIP-1186): a state trie
+ * reads the nodes of this family's proofs (docs/internals/protocol.md#58-state-root), `@ethereumjs/trie` those of Ethereum's.
  */
 import { z } from 'zod'
 import { fromBigIntFixed, toBigInt } from '../../encoding/bytes.ts'
