@@ -6,6 +6,7 @@ import { type ServedNode, servedNode } from '../support/served-node.ts'
 
 const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const B = '0x7986b3df570230288501eea3d890bd66948c9b79'
+const REMASC = '0x0000000000000000000000000000000001000008'
 const U32 = `0x${'9'.repeat(64)}`
 /** Emits one log with the topic 0x11…11, deploys nothing. */
 const LOGC = `0x7f${'1'.repeat(64)}60006000a100`
@@ -106,6 +107,16 @@ describe('raw data', () => {
     expect(await t.call('eth_getBlocksByNumber', block.number)).toEqual(expected)
     expect(await t.call('eth_getBlocksByNumber', String(BigInt(block.number)))).toEqual(expected)
     expect(await t.call('eth_getBlocksByNumber', '0xffffff')).toEqual([])
+  })
+
+  it('shows cells of precompiled contracts byte by byte', async () => {
+    const cell = (name: string, block: string) =>
+      t.call('ext_getStorageBytesAt', REMASC, `0x${Buffer.from(name).toString('hex')}`, block)
+    await t.call('evm_mine', { blocks: 15 })
+    // docs/internals/protocol.md#54-remasc-payout: a list without items from block 1 on, a flag from block 15 on.
+    expect(await cell('siblings', '0x1')).toBe('0xc0')
+    expect(await cell('brokenSelectionRule', '0xe')).toBe('0x0')
+    expect(await cell('brokenSelectionRule', '0xf')).toBe('0x00')
   })
 })
 

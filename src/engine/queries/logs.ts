@@ -96,6 +96,7 @@ export class LogSearch {
     const { blocks, indexes } = this.#parts
     const { maxBlocks, addresses, topics } = query
     if (maxBlocks > 0 && to - Math.max(from, blocks.lowest) > maxBlocks) {
+      // The text of RSKj's `LogFilter`, which has the plural for 1 too.
       throw new NodeError('log-limit', `Cannot query more than ${maxBlocks} blocks at once`)
     }
     const found = await this.#findUpstream(query, from, Math.min(to, blocks.first - 1))

@@ -7,9 +7,10 @@ import { z } from 'zod'
 import { encodeHeader } from '../../chain/header.ts'
 import { encodeReceipt } from '../../chain/receipt.ts'
 import { binaryTrieProof } from '../../encoding/binary-trie.ts'
-import { bigIntToHex, type Hex, lowerCaseHex, toHex, toQuantity } from '../../encoding/hex.ts'
+import { type Hex, lowerCaseHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { BlockReference } from '../../engine/model.ts'
+import { cellBytes } from '../../state/state-keys.ts'
 import { stateAt } from '../block-lookup.ts'
 import { anyOf, DIGITS } from '../json-forms.ts'
 import { method } from '../method.ts'
@@ -120,15 +121,15 @@ export const ext_getStorageBytesAt = method({
   name: 'ext_getStorageBytesAt',
   aliases: ['rsk_getStorageBytesAt'],
   summary:
-    'The value in a storage slot of an account at a block, without leading zeros; `0x0` when it is empty.',
+    'The bytes of a storage cell of an account at a block: a word without leading zeros, or what a precompiled contract stored, of any length; `0x0` when it is empty.',
   params: { address: Address, position: StoragePosition, block: StateBlock },
   result: () => z.union([DataText, z.literal('0x0')]),
   errors: ['block-not-found'],
   examples: [{ params: [NOBODY, '0x0', 'latest'], result: '0x0' }],
   async run({ address, position, block }, { engine }) {
     const state = await stateAt(block, engine)
-    const value = state.storage(address, position)
-    return value === 0n ? '0x0' : bigIntToHex(value)
+    const bytes = cellBytes(state.cell(address, position))
+    return bytes.length === 0 ? '0x0' : toHex(bytes)
   },
 })
 
