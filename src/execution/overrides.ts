@@ -12,6 +12,7 @@ import type { Vm } from '../evm/rules.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
 import type { AccountOverride, BlockOverrideValues, Overrides, StateOverrides } from './request.ts'
+import { putVariables } from './variables.ts'
 
 /** Where code runs: the state that it reads, and the block. */
 export interface ExecutionPlace {
@@ -84,12 +85,12 @@ function movedPrecompiles(
 }
 
 function applyOverride(overlay: Overlay, address: Hex, override: AccountOverride): void {
-  const { balance, nonce, code, state, stateDiff } = override
+  const { balance, nonce, code, state, stateDiff, variables } = override
   if (state !== undefined && stateDiff !== undefined) {
     throw invalidParams(`'state' and 'stateDiff' of ${address} can not be set at the same time`)
   }
   // An empty override, and that of a contract which is only moved, makes no account.
-  if ((balance ?? nonce ?? code ?? state ?? stateDiff) === undefined) return
+  if ((balance ?? nonce ?? code ?? state ?? stateDiff ?? variables) === undefined) return
   const known = overlay.account(address)
   if (known === undefined || balance !== undefined || nonce !== undefined) {
     const account = known ?? EMPTY_ACCOUNT
@@ -102,4 +103,5 @@ function applyOverride(overlay: Overlay, address: Hex, override: AccountOverride
   if (code !== undefined) overlay.putCode(address, passingCode(code))
   if (state !== undefined) overlay.clearStorage(address)
   for (const [slot, value] of state ?? stateDiff ?? []) overlay.putStorage(address, slot, value)
+  if (variables !== undefined) putVariables(overlay, address, variables)
 }

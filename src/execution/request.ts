@@ -1,5 +1,6 @@
 /** Messages to simulate, and what they find in place of the chain's own values. */
 import type { Hex } from '../encoding/hex.ts'
+import type { NamedVariables } from './variables.ts'
 
 /**
  * An unsigned message to simulate. Gas in gas, price and value in wei; absent members take this
@@ -22,6 +23,8 @@ export interface AccountOverride {
   readonly code?: Uint8Array | undefined
   readonly state?: ReadonlyMap<bigint, bigint> | undefined
   readonly stateDiff?: ReadonlyMap<bigint, bigint> | undefined
+  /** Written after `code`, `state` and `stateDiff`. */
+  readonly variables?: NamedVariables | undefined
   /** Where a precompiled contract runs instead, with the storage that it has; its address is that of a plain account then. */
   readonly movePrecompileToAddress?: Hex | undefined
   /** `code` takes the place of a precompiled contract that is not moved. Without it such an override is refused. */

@@ -180,7 +180,8 @@ interface ObjectRules<M extends Members, Required extends keyof M> {
   check?(members: Readonly<Record<string, unknown>>, name: string): string | undefined
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** A JSON object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,6 +1,7 @@
 /** Where a simulation runs, and on what: the block and the overrides that a caller sent, checked. */
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { BlockReference, SimulationOptions } from '../engine/model.ts'
 import { invalidParams } from '../errors.ts'
 import type {
@@ -9,6 +10,7 @@ import type {
   ReplayChanges,
   StateOverrides,
 } from '../execution/request.ts'
+import type { LayoutAt } from '../execution/variables.ts'
 import { requireCallable } from './block-lookup.ts'
 import { timeLeft } from './deadlines.ts'
 import type { Dialect } from './dialects.ts'
@@ -53,6 +55,11 @@ export function placedSimulation(
   }
 }
 
+/** Finds storage layouts among the contracts whose artifacts a node knows. */
+export function layoutsOf({ names }: Pick<Engine, 'names'>): LayoutAt {
+  return (address, code) => names.layoutAt(address, code)
+}
+
 /**
  * The state overrides of a caller who may use them; `undefined` for an empty set. Throws `invalid-params` for a caller who
  * may not, and for members that do not go together.
@@ -65,15 +72,19 @@ export function stateOverridesOf(
   if (sent.size === 0) return undefined
   requireStateOverride(context)
   const { dialect } = context.options
-  for (const [account, { state, stateDiff }] of sent) {
+  // The reference node refuses to override a precompiled contract; geth, whose rule Hardhat and Anvil follow, does not.
+  const rule: Pick<AccountOverride, 'replacesPrecompile'> =
+    dialect === 'rsk' ? {} : { replacesPrecompile: true }
+  const layoutAt = layoutsOf(context.engine)
+  const overrides = new Map<Hex, AccountOverride>()
+  for (const [account, { variables: values, ...override }] of sent) {
+    const { state, stateDiff } = override
     if (state !== undefined && stateDiff !== undefined) {
       throw invalidParams(bothStates(account, dialect, `${path}.${account}`))
     }
+    const variables = values && { values, layoutAt, path: `${path}.${account}.variables` }
+    overrides.set(account, { ...override, ...rule, ...(variables && { variables }) })
   }
-  if (dialect === 'rsk') return sent
-  // The reference node refuses to override a precompiled contract; geth, whose rule Hardhat and Anvil follow, does not.
-  const overrides = new Map<Hex, AccountOverride>()
-  for (const [account, override] of sent) overrides.set(account, { ...override, replacesPrecompile: true })
   return overrides
 }
 

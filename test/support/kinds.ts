@@ -34,6 +34,8 @@ export interface Deployed {
   readonly layout: StorageLayout
   /** The decoded result of a getter when these slots have these words. */
   get(storage: Words, name: string, ...values: unknown[]): Promise<unknown>
+  /** The same with overrides of the contract as a caller sends them, or of another one that has its code. */
+  answer(override: object, name: string, values: readonly unknown[], at?: Hex): Promise<unknown>
   /** Sends a transaction and returns the whole storage afterwards. */
   send(name: string, ...values: unknown[]): Promise<Words>
   close(): Promise<void>
@@ -64,20 +66,24 @@ export async function deployKinds(name: 'Kinds' | 'Elsewhere'): Promise<Deployed
     }
   }
   const { contractAddress: address } = await sent({ data: bytecode })
+  const answer: Deployed['answer'] = async (override, name, values, at = address) => {
+    const data = name === 'callback' ? '0x083b2732' : coder.encodeFunctionData(name, values)
+    const output = await node.request({
+      method: 'eth_call',
+      params: [{ to: at, data }, 'latest', { [at]: override }],
+    })
+    if (name === 'callback') return output
+    const decoded = plain(coder.decodeFunctionResult(name, output as Hex)) as unknown[]
+    return decoded.length === 1 ? decoded[0] : decoded
+  }
   return {
     node,
     address,
     layout: readStorageLayout(storageLayout, NAMED),
+    answer,
     async get(storage, name, ...values) {
       const stateDiff = Object.fromEntries([...storage].map(([slot, value]) => [word(slot), word(value)]))
-      const data = name === 'callback' ? '0x083b2732' : coder.encodeFunctionData(name, values)
-      const output = await node.request({
-        method: 'eth_call',
-        params: [{ to: address, data }, 'latest', { [address]: { stateDiff } }],
-      })
-      if (name === 'callback') return output
-      const decoded = plain(coder.decodeFunctionResult(name, output as Hex)) as unknown[]
-      return decoded.length === 1 ? decoded[0] : decoded
+      return answer({ stateDiff }, name, values)
     },
     async send(name, ...values) {
       const { status } = await sent({ to: address, data: coder.encodeFunctionData(name, values) })

@@ -30,6 +30,15 @@ interface JsonSchema {
 /** Numbers up to this stand for amounts of work, so that their bounds are not tried. */
 const MOST_WORK = 1_000_000
 
+/** Names within names: beyond, a schema that refers to itself gives values that do not. */
+const MAX_NAMES = 3
+
+/** What a schema refers to, and how many names led to it. */
+interface Root {
+  readonly defs: Readonly<Record<string, JsonSchema>>
+  readonly names: number
+}
+
 const anything = fc.jsonValue({ maxDepth: 2 })
 
 function whole({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: JsonSchema): fc.Arbitrary<unknown> {
@@ -51,7 +60,7 @@ function text({ pattern, minLength, maxLength = 40 }: JsonSchema): fc.Arbitrary<
   return fc.string({ ...(minLength !== undefined && { minLength }), maxLength: Math.min(maxLength, 40) })
 }
 
-function object(schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown> {
+function object(schema: JsonSchema, root: Root): fc.Arbitrary<unknown> {
   const { properties = {}, required = [], additionalProperties, propertyNames } = schema
   const members = Object.fromEntries(
     Object.entries(properties).map(([name, member]) => [name, fits(member, root)]),
@@ -63,7 +72,7 @@ function object(schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown> {
   return fc.tuple(rest, named).map(([some, known]) => ({ ...some, ...known }))
 }
 
-function array({ items = {}, prefixItems, minItems = 0, maxItems = 4 }: JsonSchema, root: JsonSchema) {
+function array({ items = {}, prefixItems, minItems = 0, maxItems = 4 }: JsonSchema, root: Root) {
   if (prefixItems !== undefined) return fc.tuple(...prefixItems.map((item) => fits(item, root)))
   return fc.array(fits(items, root), {
     minLength: minItems,
@@ -71,7 +80,7 @@ function array({ items = {}, prefixItems, minItems = 0, maxItems = 4 }: JsonSche
   })
 }
 
-function ofType(type: string | undefined, schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown> {
+function ofType(type: string | undefined, schema: JsonSchema, root: Root): fc.Arbitrary<unknown> {
   if (type === 'string') return text(schema)
   if (type === 'integer') return whole(schema)
   if (type === 'number') return fc.oneof(whole(schema), fc.constant(0.5))
@@ -81,15 +90,19 @@ function ofType(type: string | undefined, schema: JsonSchema, root: JsonSchema):
   return type === 'object' ? object(schema, root) : anything
 }
 
-/** Values of a schema; `root` has what it refers to. */
-function fits(schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown> {
+/** Values of a schema. */
+function fits(schema: JsonSchema, root: Root): fc.Arbitrary<unknown> {
   const { $ref, anyOf, enum: choices, type } = schema
   if ($ref !== undefined) {
-    const named = root.$defs?.[$ref.slice('#/$defs/'.length)]
+    const named = root.defs[$ref.slice('#/$defs/'.length)]
     if (named === undefined) throw new Error(`the schema refers to ${$ref}, which it does not have`)
-    return fits(named, root)
+    return fits(named, { ...root, names: root.names + 1 })
   }
-  if (anyOf !== undefined) return fc.oneof(...anyOf.map((choice) => fits(choice, root)))
+  if (anyOf !== undefined) {
+    const plain = anyOf.filter((choice) => !JSON.stringify(choice).includes('$ref'))
+    const choices = root.names > MAX_NAMES && plain.length > 0 ? plain : anyOf
+    return fc.oneof(...choices.map((choice) => fits(choice, root)))
+  }
   if (choices !== undefined) return fc.constantFrom(...choices)
   if ('const' in schema) return fc.constant(schema.const)
   const types = typeof type === 'object' ? type : [type]
@@ -99,5 +112,5 @@ function fits(schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown> {
 /** Values that fit a parameter. */
 export function valuesOf({ schema }: Pick<Parameter<unknown>, 'schema'>): fc.Arbitrary<unknown> {
   const made = z.toJSONSchema(schema(), { unrepresentable: 'any', io: 'input' }) as JsonSchema
-  return fits(made, made)
+  return fits(made, { defs: made.$defs ?? {}, names: 0 })
 }

@@ -1,5 +1,10 @@
 /** Paths of variables as Solidity writes them: `owner`, `point.x`, `list[3]`, `allowance[0x…][0x…]`, `byName["a"]`. */
 
+/** Why a path or a value does not fit the layout. What a read of the storage throws is another error. */
+export class VariableError extends Error {
+  override readonly name = 'VariableError'
+}
+
 /** A step into a variable: a member of a struct, or an index or key in brackets as it was written. */
 export type PathStep = { readonly member: string } | { readonly key: string; readonly isQuoted: boolean }
 
@@ -32,16 +37,16 @@ function stepAt(text: string): { readonly step: PathStep; readonly length: numbe
   }
 }
 
-/** Reads a path. Throws an Error that names where it cannot be read. */
+/** Reads a path. Throws a `VariableError` that names where it cannot be read. */
 export function readPath(text: string): VariablePath {
-  if (text.length > MAX_PATH) throw new Error(`a path has at most ${MAX_PATH} characters`)
+  if (text.length > MAX_PATH) throw new VariableError(`a path has at most ${MAX_PATH} characters`)
   const name = NAME.exec(text)?.[0]
-  if (name === undefined) throw new Error('expected the name of a variable')
+  if (name === undefined) throw new VariableError('expected the name of a variable')
   const steps: PathStep[] = []
   for (let at = name.length; at < text.length; ) {
     const found = stepAt(text.slice(at))
     if (found === undefined)
-      throw new Error(`expected .member or [key] at ${JSON.stringify(text.slice(at, at + 20))}`)
+      throw new VariableError(`expected .member or [key] at ${JSON.stringify(text.slice(at, at + 20))}`)
     steps.push(found.step)
     at += found.length
   }
@@ -57,13 +62,14 @@ export function stepText(step: PathStep): string {
 /** Characters of a path in a message. */
 const MAX_SHOWN = 128
 
-/** Runs work on a part of a variable. What it throws gets the part in front of its message, and parts add up to a path. */
+/** Runs work on a part of a variable. A `VariableError` that it throws gets the part in front of its message, and parts add up to a path. */
 export function within<T>(part: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    if (!(error instanceof VariableError)) throw error
+    const { message } = error
     const shown = part.length > MAX_SHOWN ? `${part.slice(0, MAX_SHOWN)}…` : part
-    throw new Error(/^[.[]/.test(message) ? shown + message : `${shown}: ${message}`)
+    throw new VariableError(/^[.[]/.test(message) ? shown + message : `${shown}: ${message}`)
   }
 }

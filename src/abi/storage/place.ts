@@ -13,7 +13,7 @@ import {
   typeIn,
   type ValueType,
 } from './layout.ts'
-import { type PathStep, readPath, stepText, within } from './path.ts'
+import { type PathStep, readPath, stepText, VariableError, within } from './path.ts'
 import { keyBytes, type VariableValue } from './value-type.ts'
 
 /** A place in storage. */
@@ -43,7 +43,7 @@ export function contentSlot(slot: bigint): bigint {
   return toBigInt(keccak256(fromBigIntFixed(slot, 32)))
 }
 
-/** The place of a key's value. Throws an Error that names what is expected of the key. */
+/** The place of a key's value. Throws a `VariableError` that names what is expected of the key. */
 export function mappedPlace(
   layout: StorageLayout,
   mapping: MappingType,
@@ -102,14 +102,15 @@ function named(variables: readonly StorageVariable[], name: string, what: string
   const found = variables.findLast((variable) => variable.name === name)
   if (found !== undefined) return found
   const names = variables.map((variable) => variable.name)
-  throw new Error(`no ${what} has this name${nearestNames(name, names)}`)
+  throw new VariableError(`no ${what} has this name${nearestNames(name, names)}`)
 }
 
 function indexOf({ label, length }: ArrayType, key: string): bigint {
   if (!/^(\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(key))
-    throw new Error(`${JSON.stringify(key)} is no index of ${label}`)
+    throw new VariableError(`${JSON.stringify(key)} is no index of ${label}`)
   const index = BigInt(key)
-  if (length !== undefined && index >= length) throw new Error(`index ${index} is beyond the end of ${label}`)
+  if (length !== undefined && index >= length)
+    throw new VariableError(`index ${index} is beyond the end of ${label}`)
   return index
 }
 
@@ -120,14 +121,14 @@ function stepInto(layout: StorageLayout, { slot, type }: StoragePlace, step: Pat
     }
     const isLength = type.kind === 'array' && type.length === undefined && step.member === 'length'
     if (isLength) return { slot, offset: 0, type: LENGTH }
-    throw new Error(`${type.label} has no member ${step.member}`)
+    throw new VariableError(`${type.label} has no member ${step.member}`)
   }
   if (type.kind === 'array') return elementPlace(layout, type, slot, indexOf(type, step.key))
-  if (type.kind !== 'mapping') throw new Error(`${type.label} takes no key`)
+  if (type.kind !== 'mapping') throw new VariableError(`${type.label} takes no key`)
   return mappedPlace(layout, type, slot, step.key)
 }
 
-/** The place of a path. Throws an Error that begins with the part of it which does not fit, and names the nearest names. */
+/** The place of a path. Throws a `VariableError` that begins with the part of it which does not fit, and names the nearest names. */
 export function placeOf(layout: StorageLayout, path: string): StoragePlace {
   const { name, steps } = within(path, () => readPath(path))
   const variable = within(name, () => named(layout.variables, name, 'variable'))

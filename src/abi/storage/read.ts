@@ -1,6 +1,7 @@
 /** The value of a variable, read from the slots that it takes. */
 import { fromBigIntFixed } from '../../encoding/bytes.ts'
 import type { ArrayType, BytesType, StorageLayout } from './layout.ts'
+import { VariableError, within } from './path.ts'
 import { contentSlot, elementPlace, memberPlace, placeOf, type StoragePlace } from './place.ts'
 import { decodeBytes, decodeValue, type VariableValue } from './value-type.ts'
 
@@ -15,8 +16,8 @@ export const MAX_NESTING = 64
 /** Throws when a variable takes more slots than are read or written, or nests more deeply. */
 export function requireWithin(slots: bigint, depth: number): void {
   if (slots > BigInt(MOST_SLOTS))
-    throw new Error(`it takes ${slots} slots, and there is room for ${MOST_SLOTS}`)
-  if (depth > MAX_NESTING) throw new Error(`it nests more than ${MAX_NESTING} deep`)
+    throw new VariableError(`it takes ${slots} slots, and there is room for ${MOST_SLOTS}`)
+  if (depth > MAX_NESTING) throw new VariableError(`it nests more than ${MAX_NESTING} deep`)
 }
 
 /** Bytes from a word: `size` of them, `offset` from its low end. */
@@ -41,7 +42,7 @@ class VariableReader {
   }
 
   value({ slot, offset, type }: StoragePlace, depth = 0): VariableValue {
-    if (type.kind === 'mapping') throw new Error('a mapping has no value without a key')
+    if (type.kind === 'mapping') throw new VariableError('a mapping has no value without a key')
     if (type.kind === 'array') return this.#elements(type, slot, depth)
     if (type.kind === 'struct') {
       const members = type.members.map(
@@ -93,7 +94,8 @@ export function readPlace(layout: StorageLayout, place: StoragePlace, read: Read
   return new VariableReader(layout, read).value(place)
 }
 
-/** The value of a path. Throws an Error that names the step which does not fit. */
+/** The value of a path. Throws a `VariableError` that begins with the path. */
 export function readVariable(layout: StorageLayout, path: string, read: ReadSlot): VariableValue {
-  return readPlace(layout, placeOf(layout, path), read)
+  const place = placeOf(layout, path)
+  return within(path, () => readPlace(layout, place, read))
 }

@@ -2,6 +2,7 @@
 import { fromBigIntFixed, toBigInt } from '../../encoding/bytes.ts'
 import { fromHex, isHexDigits, toFixedHex, toHex } from '../../encoding/hex.ts'
 import type { BytesType, ValueType } from './layout.ts'
+import { VariableError } from './path.ts'
 
 /** A value of a variable, as JSON has it; in process also big integers and bytes. */
 export type VariableValue =
@@ -35,22 +36,23 @@ function boundedInteger({ kind, label, size }: ValueType, value: VariableValue):
   const bits = BigInt(size * 8)
   const [least, end] = kind === 'int' ? [-(1n << (bits - 1n)), 1n << (bits - 1n)] : [0n, 1n << bits]
   const found = integer(value)
-  if (found === undefined) throw new Error(`expected ${label}: a number, or its text in decimal or hex`)
-  if (found < least || found >= end) throw new Error(`${found} is out of the range of ${label}`)
+  if (found === undefined)
+    throw new VariableError(`expected ${label}: a number, or its text in decimal or hex`)
+  if (found < least || found >= end) throw new VariableError(`${found} is out of the range of ${label}`)
   return BigInt.asUintN(size * 8, found)
 }
 
-/** The number in the slot, of as many bytes as the type. Throws an Error that names what is expected. */
+/** The number in the slot, of as many bytes as the type. Throws a `VariableError` that names what is expected. */
 export function encodeValue(type: ValueType, value: VariableValue): bigint {
   if (type.kind === 'bool') {
     if (typeof value === 'boolean') return value ? 1n : 0n
     if (value === 'true' || value === 'false') return value === 'true' ? 1n : 0n
-    throw new Error('expected bool: true or false')
+    throw new VariableError('expected bool: true or false')
   }
   if (type.kind === 'uint' || type.kind === 'int') return boundedInteger(type, value)
   const bytes = hexBytes(value)
   if (bytes?.length === type.size) return toBigInt(bytes)
-  throw new Error(`expected ${type.label}: ${type.size} bytes in hex`)
+  throw new VariableError(`expected ${type.label}: ${type.size} bytes in hex`)
 }
 
 /** What is read from the bytes of a slot: a number, a boolean, or bytes in hex. */
@@ -60,14 +62,14 @@ export function decodeValue(type: ValueType, bytes: bigint): bigint | boolean | 
   return type.kind === 'int' ? BigInt.asIntN(type.size * 8, bytes) : toFixedHex(bytes, type.size)
 }
 
-/** The bytes of a `string`, or of `bytes` in hex. Throws an Error that names what is expected. */
+/** The bytes of a `string`, or of `bytes` in hex. Throws a `VariableError` that names what is expected. */
 export function encodeBytes({ kind }: BytesType, value: VariableValue): Uint8Array {
   if (kind === 'string') {
     if (typeof value === 'string') return new TextEncoder().encode(value)
-    throw new Error('expected string: a text')
+    throw new VariableError('expected string: a text')
   }
   const bytes = hexBytes(value)
-  if (bytes === undefined) throw new Error('expected bytes: hex with 0x')
+  if (bytes === undefined) throw new VariableError('expected bytes: hex with 0x')
   return bytes
 }
 

@@ -9,7 +9,7 @@ import {
   type StructType,
   slotsOf,
 } from './layout.ts'
-import { within } from './path.ts'
+import { VariableError, within } from './path.ts'
 import { contentSlot, elementPlace, mappedPlace, memberPlace, placeOf, type StoragePlace } from './place.ts'
 import { bytesLength, type ReadSlot, requireWithin } from './read.ts'
 import { encodeBytes, encodeValue, type VariableValue } from './value-type.ts'
@@ -47,7 +47,7 @@ class VariableWriter {
 
   /** Keys that are absent keep their values. */
   #assignKeys(type: MappingType, slot: bigint, value: VariableValue, depth: number): void {
-    if (!isMembers(value)) throw new Error(`expected ${type.label}: an object of values by key`)
+    if (!isMembers(value)) throw new VariableError(`expected ${type.label}: an object of values by key`)
     for (const [key, each] of Object.entries(value)) {
       within(`[${key}]`, () => this.assign(mappedPlace(this.#layout, type, slot, key), each, depth + 1))
     }
@@ -55,12 +55,12 @@ class VariableWriter {
 
   /** Members that are absent keep their values. */
   #assignMembers(type: StructType, slot: bigint, value: VariableValue, depth: number): void {
-    if (!isMembers(value)) throw new Error(`expected ${type.label}: an object of its members`)
+    if (!isMembers(value)) throw new VariableError(`expected ${type.label}: an object of its members`)
     for (const [name, each] of Object.entries(value)) {
       within(`.${name}`, () => {
         const member = type.members.find((candidate) => candidate.name === name)
         if (member === undefined) {
-          throw new Error(`${type.label} has ${type.members.map((known) => known.name).join(', ')}`)
+          throw new VariableError(`${type.label} has ${type.members.map((known) => known.name).join(', ')}`)
         }
         this.assign(memberPlace(this.#layout, slot, member), each, depth + 1)
       })
@@ -68,10 +68,10 @@ class VariableWriter {
   }
 
   #assignElements(type: ArrayType, place: StoragePlace, value: VariableValue, depth: number): void {
-    if (!Array.isArray(value)) throw new Error(`expected ${type.label}: a list`)
+    if (!Array.isArray(value)) throw new VariableError(`expected ${type.label}: a list`)
     const values: readonly VariableValue[] = value
     if (type.length !== undefined && type.length !== BigInt(values.length)) {
-      throw new Error(`expected ${type.label}: a list of ${type.length} values`)
+      throw new VariableError(`expected ${type.label}: a list of ${type.length} values`)
     }
     this.#erase(place, depth)
     if (type.length === undefined) this.#put(place.slot, BigInt(values.length))
@@ -150,7 +150,7 @@ class VariableWriter {
 
 /**
  * Words by slot, to write for a place to have a value. `read` is asked for the words that stand there, since others share
- * them, and since what was longer is erased. Throws an Error that names the part where the value does not fit.
+ * them, and since what was longer is erased. Throws a `VariableError` that names the part where the value does not fit.
  */
 export function placeWrites(
   layout: StorageLayout,
@@ -163,7 +163,7 @@ export function placeWrites(
   return writer.writes
 }
 
-/** Those writes for the variable of a path. Throws an Error that begins with the path. */
+/** Those writes for the variable of a path. Throws a `VariableError` that begins with the path. */
 export function variableWrites(
   layout: StorageLayout,
   path: string,

@@ -2,6 +2,7 @@
 import { EMPTY_ACCOUNT, MAX_NONCE } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
+import { type NamedVariables, putVariables } from '../../execution/variables.ts'
 import type { Overlay } from '../../state/overlay.ts'
 
 /** The edit of one account; absent members stay unchanged. A missing account is created. */
@@ -14,14 +15,19 @@ export interface AccountEdit {
   readonly code?: Uint8Array
   /** New words by slot; 0 clears a slot. */
   readonly storage?: ReadonlyMap<bigint, bigint>
+  /** `storage` replaces all words, and not only those of its slots. */
+  readonly replacesStorage?: boolean
+  /** Written after `code` and `storage`. */
+  readonly variables?: NamedVariables
 }
 
 /**
  * Writes edits into a state. Throws `invalid-params`, with part of them written, when a nonce exceeds the maximum or is
- * below the account's: transactions with those nonces are in the chain, which must not hold the same transaction twice.
+ * below the account's: transactions with those nonces are in the chain, which must not hold the same transaction twice; and
+ * for variables that do not fit the contract.
  */
 export function applyEdits(state: Overlay, edits: readonly AccountEdit[]): void {
-  for (const { address, balance, nonce, code, storage } of edits) {
+  for (const { address, balance, nonce, code, storage, replacesStorage, variables } of edits) {
     const account = state.account(address) ?? EMPTY_ACCOUNT
     if (nonce !== undefined && nonce < account.nonce) {
       throw invalidParams(`nonce: ${nonce} is below the account's ${account.nonce}`)
@@ -33,6 +39,8 @@ export function applyEdits(state: Overlay, edits: readonly AccountEdit[]): void 
       nonce: nonce ?? account.nonce,
     })
     if (code !== undefined) state.putCode(address, code)
+    if (replacesStorage === true) state.clearStorage(address)
     for (const [slot, word] of storage ?? []) state.putStorage(address, slot, word)
+    if (variables !== undefined) putVariables(state, address, variables)
   }
 }

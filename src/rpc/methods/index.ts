@@ -14,6 +14,7 @@ import { DEV_NODE_METHODS } from './dev/node.ts'
 import { DEV_POOL_METHODS } from './dev/pool.ts'
 import { DEV_STATE_METHODS } from './dev/state.ts'
 import { DEV_STATE_FILE_METHODS } from './dev/state-files.ts'
+import { VARIABLE_METHODS } from './dev/variables.ts'
 import { BLOCK_METHODS } from './eth/block.ts'
 import { BRIDGE_METHODS } from './eth/bridge.ts'
 import { CLIENT_METHODS } from './eth/client.ts'
@@ -70,6 +71,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...SCO_METHODS,
   ...EVM_METHODS,
   ...NAME_METHODS,
+  ...VARIABLE_METHODS,
   ...DECODING_METHODS,
   ...COMPARISON_METHODS,
   ...EXT_METHODS,

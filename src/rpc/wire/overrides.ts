@@ -2,11 +2,13 @@
  * The state override set of simulations (docs/internals/rpc-reference.md#74-calls-and-estimates); every refusal names the
  * member.
  */
+import type { VariableValue } from '../../abi/storage/value-type.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { AccountOverride } from '../../execution/request.ts'
 import { hex, text } from '../json-forms.ts'
 import { expected, mapOf, named, object, orNull, type Parameter, scalar } from '../parameter.ts'
 import { Address, Data, MAX_NUMBER_TEXT } from './scalars.ts'
+import { Variables } from './variables.ts'
 
 const MAX_WORD = (1n << 256n) - 1n
 const MAX_NONCE = (1n << 63n) - 1n
@@ -33,7 +35,10 @@ const Storage = mapOf(Word, Word, (name, slot) => `${name} slot ${slot}`)
 export const NamedAddress = named(Address, 'an address')
 
 /** An account's overrides as sent, members that exclude each other included. */
-export type SentOverride = Omit<AccountOverride, 'replacesPrecompile'>
+export interface SentOverride extends Omit<AccountOverride, 'replacesPrecompile' | 'variables'> {
+  /** By path. */
+  readonly variables?: ReadonlyMap<string, VariableValue> | undefined
+}
 
 /** Overrides by account, in the order sent. */
 export type SentOverrides = ReadonlyMap<Hex, SentOverride>
@@ -46,6 +51,7 @@ const AccountObject: Parameter<SentOverride> = object(
     code: named(Data, 'hex text'),
     state: Storage,
     stateDiff: Storage,
+    variables: Variables,
   },
   { nullIsAbsent: true },
 )

@@ -65,7 +65,7 @@ describe('a layout', () => {
     const layout = readStorageLayout({ storage: [variable('huge', 't_huge')], types })
     expect(placeOf(layout, `huge[${2n ** 249n}]`).slot).toBe(2n ** 249n)
     expect(() => readVariable(layout, 'huge', () => 0n)).toThrow(
-      /^it takes \d+ slots, and there is room for 65536$/,
+      /^huge: it takes \d+ slots, and there is room for 65536$/,
     )
   })
 })
