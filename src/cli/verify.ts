@@ -5,7 +5,7 @@ import { mendChain } from '../engine/verification/mend-chain.ts'
 import { type Fault, verifyEntries, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
 import { DamagedTablesError } from '../store/damage.ts'
-import { mendStore, noteFault, openStoreForVerification, repairStore } from '../store/level.ts'
+import { endRepair, mendStore, noteFault, openStoreForVerification, repairStore } from '../store/level.ts'
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
 import type { Writers } from './start.ts'
@@ -49,19 +49,28 @@ type Opened = Awaited<ReturnType<typeof openStoreForVerification>>
 /** Blocks above this height are faulty, all where it is infinite; `undefined` where no fault was found. */
 type Found = number | undefined
 
-async function verify(task: Task, { output }: Writers): Promise<Found> {
-  const opened = await openStoreForVerification(task.dataDir).catch((error) => {
+/** Opens the database of a directory; that a repair is not complete is a problem of it, but for one that continues it. */
+async function openFor({ dataDir, isRepair }: Task, output: Writers['output']): Promise<Opened> {
+  const opened = await openStoreForVerification(dataDir).catch((error) => {
     if (!(error instanceof DamagedTablesError)) throw error
     for (const problem of error.problems.slice(0, MOST_PRINTED)) output.write(directoryFault(problem))
-    throw faultsIn(task.dataDir, error.problems.length, NOT_EXECUTED)
+    throw faultsIn(dataDir, error.problems.length, NOT_EXECUTED)
   })
+  for (const notice of opened.notices) output.write(notice)
+  const { unfinished, problems } = opened
+  return unfinished === undefined || isRepair ? opened : { ...opened, problems: [...problems, unfinished] }
+}
+
+async function verify(task: Task, { output }: Writers): Promise<Found> {
+  const opened = await openFor(task, output)
+  const { identity, store } = opened
   try {
-    for (const notice of opened.notices) output.write(notice)
-    if (opened.identity.fork === undefined) return await verifyChain(task, opened, output)
-    await verifyFork(task.dataDir, opened, output)
-    return undefined
+    const check = identity.fork === undefined ? verifyChain : verifyFork
+    const found = await check(task, opened, output)
+    if (task.isRepair && found === undefined) await endRepair(task.dataDir, identity)
+    return found
   } finally {
-    await opened.store.close()
+    await store.close()
   }
 }
 
@@ -103,10 +112,10 @@ function beyondRepair(dataDir: string): NodeError {
  * executed.
  */
 async function verifyFork(
-  dataDir: string,
+  { dataDir }: Task,
   { identity, problems, store }: Opened,
   output: Writers['output'],
-): Promise<void> {
+): Promise<undefined> {
   let faults = 0
   const onFault = (fault: Fault) => {
     if (++faults <= MOST_PRINTED) output.write(faultLine(fault))
@@ -118,6 +127,7 @@ async function verifyFork(
   output.write(
     `No fault in the files of the fork at block ${identity.fork?.number}; its blocks are not executed again.`,
   )
+  return undefined
 }
 
 async function verifyChain(

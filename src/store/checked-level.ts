@@ -57,6 +57,11 @@ export function damages(
   return problems
 }
 
+/** Why a directory is refused in which a repair was killed or failed; `undefined` in any other. */
+export function unfinishedRepair(last: Checkpoint | undefined): string | undefined {
+  return last?.isInRepair === true ? 'a repair was begun and is not complete' : undefined
+}
+
 /** Throws `database` for the first problem. LevelDB does not find `overlooked` again: it continues with what it could read. */
 async function refuse(
   { dataDir, identity, files }: Directory,
@@ -96,10 +101,11 @@ export async function openChecked(
   const last = readCheckpoint(dataDir, files)
   const problems = damages(directory, level, overlooked, last)
   const accept = (problem: string) => options.onNotice?.(`Lost and accepted: ${problem}.`)
+  const unfinished = unfinishedRepair(last)
   if (isRepair) problems.forEach(accept)
-  else await refuse(directory, problems, overlooked)
+  else await refuse(directory, unfinished === undefined ? problems : [...problems, unfinished], overlooked)
   const checkpoints = new Checkpoints(dataDir, identity, level, last, files)
-  checkpoints.acceptsAnyHead = isRepair
+  checkpoints.isInRepair = isRepair
   const { guard } = options
   return openLoggedStore(level, {
     ...options,

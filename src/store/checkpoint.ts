@@ -37,6 +37,7 @@ const content = z.object({
   head: headPosition.optional(),
   log: z.int().optional(),
   damage: z.string().optional(),
+  repair: z.literal(true).optional(),
 })
 
 /** The tip of a chain: its height and hash, and the root of the state after it. */
@@ -54,6 +55,8 @@ export interface Checkpoint {
   readonly log: number | undefined
   /** Found in the files since, and not repaired. */
   readonly damage: string | undefined
+  /** A repair has begun and is not complete: it leaves out what is damaged before it removes what depends on that. */
+  readonly isInRepair: boolean
 }
 
 /** Records nothing. */
@@ -63,6 +66,7 @@ const NONE: Checkpoint = {
   head: undefined,
   log: undefined,
   damage: undefined,
+  isInRepair: false,
 }
 
 const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')
@@ -71,9 +75,10 @@ async function store(
   files: Files,
   dataDir: string,
   { chain, chainId, fork }: Identity,
-  { sequence, head, log, damage }: Checkpoint,
+  { sequence, head, log, damage, isInRepair }: Checkpoint,
 ): Promise<void> {
-  const text = JSON.stringify({ sequence, chain, chainId, fork, head, log, damage })
+  const repair = isInRepair ? true : undefined
+  const text = JSON.stringify({ sequence, chain, chainId, fork, head, log, damage, repair })
   await replaceFile(join(dataDir, CHECKPOINT_FILE), `${text}\n${checksum(text)}\n`, 0o666, files)
 }
 
@@ -91,8 +96,8 @@ export function readCheckpoint(dataDir: string, files: Files = diskFiles): Check
   const isWhole = checksum(text) === sum && end === '' && more.length === 0
   const parsed = isWhole ? content.safeParse(JSON.parse(text)) : undefined
   if (parsed?.data === undefined) return { ...NONE, damage: `${CHECKPOINT_FILE} cannot be read` }
-  const { chain, chainId, fork, sequence, head, log, damage } = parsed.data
-  return { sequence, identity: { chain, chainId, fork }, head, log, damage }
+  const { chain, chainId, fork, sequence, head, log, damage, repair = false } = parsed.data
+  return { sequence, identity: { chain, chainId, fork }, head, log, damage, isInRepair: repair }
 }
 
 /** Notes damage that LevelDB does not find a second time, so that no later start overlooks it. */
@@ -103,6 +108,16 @@ export async function noteDamage(
   files: Files = diskFiles,
 ): Promise<void> {
   await store(files, dataDir, identity, { ...(readCheckpoint(dataDir, files) ?? NONE), damage })
+}
+
+/**
+ * Notes that a repair begins, before it changes anything, or that it is complete. Until then each start refuses the
+ * directory, whatever is left in it.
+ */
+export async function noteRepair(dataDir: string, identity: Identity, isInRepair: boolean): Promise<void> {
+  const last = readCheckpoint(dataDir) ?? NONE
+  if (last.isInRepair === isInRepair) return
+  await store(diskFiles, dataDir, last.identity ?? identity, { ...last, isInRepair })
 }
 
 /** The tip of the chain in a database; `undefined` without one. Throws what the database throws. */
@@ -138,7 +153,7 @@ export class Checkpoints {
   /** Found while the database was open; no later start may overlook it, even if LevelDB has merged the file since. */
   damage: string | undefined
   /** A repair continues where the head cannot be read; the chain is repaired afterwards. */
-  acceptsAnyHead = false
+  isInRepair = false
 
   /** `last` is what was read before; the database may be ahead of it. */
   constructor(
@@ -163,13 +178,14 @@ export class Checkpoints {
     const sequence = ++this.#sequence
     const value = sequenceNumber.encode(sequence, SEQUENCE)
     await this.#level.batch([{ type: 'put', key: SEQUENCE_KEY, value }], { sync: true })
-    const head = this.acceptsAnyHead ? readableHead(this.#level) : headPositionOf(this.#level)
+    const head = this.isInRepair ? readableHead(this.#level) : headPositionOf(this.#level)
     await store(this.#files, this.#dataDir, this.#identity, {
       ...NONE,
       sequence,
       head,
       log,
       damage: this.damage,
+      isInRepair: this.isInRepair,
     })
   }
 }

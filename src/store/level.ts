@@ -1,8 +1,8 @@
 /** The database on disk: one ordered keyspace in LevelDB, or the same in memory; opens, writes batches, closes. */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Directory, damages, journalOf, openChecked } from './checked-level.ts'
-import { headProblem, noteDamage, readCheckpoint } from './checkpoint.ts'
+import { type Directory, damages, journalOf, openChecked, unfinishedRepair } from './checked-level.ts'
+import { headProblem, noteDamage, noteRepair, readCheckpoint } from './checkpoint.ts'
 import { DamagedError, DamagedTablesError, damageNotice, UnreadableError } from './damage.ts'
 import { diskFiles } from './files.ts'
 import { GuardedLevel } from './guarded-level.ts'
@@ -29,6 +29,8 @@ export type { Store } from './write-behind.ts'
 
 /** Bytes of tables that are checked before a database is opened to be used: about 0.1 s. */
 const CHECKED_AT_START = 64 << 20
+
+const CONTINUED = 'An earlier repair is not complete; this one continues it.'
 
 /** Where a database is and what it must hold. */
 export interface StoreOptions extends Identity {
@@ -84,11 +86,17 @@ async function wholeTables(dataDir: string, mostBytes?: number): Promise<Checked
 /**
  * Goes back to the last batch before the damage where a directory's log is damaged, and accepts what LevelDB has left
  * where it lost the end of its own log or the list of its files. `onNotice` gets a sentence for each part left out.
- * Throws `database` as `openStore` does, where LevelDB cannot be opened, and when there is none.
+ * Unless nothing is to be repaired, each start refuses the directory from now on, until `endRepair`. Throws `database` as `openStore` does, where LevelDB cannot be opened, and when there is none.
  */
 export async function repairStore(dataDir: string, onNotice: (sentence: string) => void): Promise<void> {
   if (await isInOrder(dataDir)) return onNotice('There is nothing to repair.')
+  if (unfinishedRepair(readCheckpoint(dataDir)) !== undefined) onNotice(CONTINUED)
   await withRepaired(dataDir, onNotice, async () => undefined)
+}
+
+/** States that no fault is left in a repaired directory, which can be started from now on. Throws the file system's errors. */
+export async function endRepair(dataDir: string, identity: Identity): Promise<void> {
+  await noteRepair(dataDir, identity, false)
 }
 
 /**
@@ -108,8 +116,9 @@ async function withRepaired<T>(
   step: (store: Store, identity: Identity) => Promise<T>,
 ): Promise<T> {
   const identity = await requireDatabase(dataDir)
-  const { level, overlooked } = await openRepaired(dataDir, onNotice)
+  const { level, overlooked } = await openRepaired(dataDir, identity, onNotice)
   try {
+    await noteRepair(dataDir, identity, true)
     const directory = directoryOf(dataDir, identity)
     const store = await openChecked(directory, level, overlooked, { fsync: true, repair: true, onNotice })
     const result = await step(store, identity)
@@ -121,12 +130,20 @@ async function withRepaired<T>(
   }
 }
 
-/** Opens LevelDB without damaged blocks of its tables, and with a list of its files that is made anew where it is damaged. */
-async function openRepaired(dataDir: string, onNotice: (sentence: string) => void): Promise<OpenedLevel> {
+/**
+ * Opens LevelDB without damaged blocks of its tables, and with a list of its files that is made anew where it is damaged.
+ * Before it changes a file it notes the repair, and no sooner: until then a running node may own the directory.
+ */
+async function openRepaired(
+  dataDir: string,
+  identity: Identity,
+  onNotice: (sentence: string) => void,
+): Promise<OpenedLevel> {
   const tables = await checkClosedTables(dataDir)
   const open = () => openLevel(dataDir, { createIfMissing: false, tables })
   const rebuilt = async (problem: string) => {
     onNotice(`LevelDB rebuilds its list of files: ${problem}.`)
+    await noteRepair(dataDir, identity, true)
     await rebuildLevel(dataDir)
     return open()
   }
@@ -134,7 +151,10 @@ async function openRepaired(dataDir: string, onNotice: (sentence: string) => voi
   const withoutDamage = async (damaged: CheckedTables['damaged']) => {
     if (damaged.length === 0 || checksum === undefined) return undefined
     for (const { problem } of damaged) onNotice(`Left out: ${problem}.`)
-    return whileLocked(dataDir, () => leaveOut(dataDir, damaged, checksum))
+    return whileLocked(dataDir, async () => {
+      await noteRepair(dataDir, identity, true)
+      return leaveOut(dataDir, damaged, checksum)
+    })
   }
   const lost = await withoutDamage(tables.damaged)
   if (lost !== undefined) return rebuilt(`the table ${lost} cannot be read`)
@@ -150,9 +170,9 @@ async function openRepaired(dataDir: string, onNotice: (sentence: string) => voi
 /** Does a directory need no repair? Only LevelDB's own files may change. */
 async function isInOrder(dataDir: string): Promise<boolean> {
   try {
-    const { store, problems } = await openStoreForVerification(dataDir)
+    const { store, problems, unfinished } = await openStoreForVerification(dataDir)
     await store.close()
-    return problems.length === 0
+    return problems.length === 0 && unfinished === undefined
   } catch {
     // The repair finds the error again, and repairs or reports it.
     return false
@@ -198,8 +218,8 @@ export interface ReadOnlyStore {
  */
 export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStore> {
   await requireWholeChain(dataDir)
-  const { identity, store, problems } = await openUnwritten(dataDir, CHECKED_AT_START)
-  const [problem] = problems
+  const { identity, store, problems, unfinished } = await openUnwritten(dataDir, CHECKED_AT_START)
+  const [problem = unfinished] = problems
   if (problem === undefined) return { identity, store }
   await store.close()
   throw new DamagedError(dataDir, problem)
@@ -209,6 +229,8 @@ export async function openStoreForReading(dataDir: string): Promise<ReadOnlyStor
 interface UnwrittenStore extends ReadOnlyStore {
   readonly problems: readonly string[]
   readonly notices: readonly string[]
+  /** That a repair is not complete, as a phrase; the one that completes it sees this too. */
+  readonly unfinished: string | undefined
 }
 
 /**
@@ -238,6 +260,7 @@ async function openUnwritten(dataDir: string, mostBytes?: number): Promise<Unwri
       store: createReadOnlyStore(level, log.operations),
       problems,
       notices: log.notices,
+      unfinished: unfinishedRepair(last),
     }
   } catch (error) {
     await level.close()

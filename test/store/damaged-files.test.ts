@@ -8,7 +8,12 @@ import { type Fault, verifyStore } from '../../src/engine/verification/verify.ts
 import { NodeError } from '../../src/errors.ts'
 import { createNode } from '../../src/index.ts'
 import { DamagedTablesError } from '../../src/store/damage.ts'
-import { openStoreForReading, openStoreForVerification, repairStore } from '../../src/store/level.ts'
+import {
+  endRepair,
+  openStoreForReading,
+  openStoreForVerification,
+  repairStore,
+} from '../../src/store/level.ts'
 import { checkClosedTables, openLevel } from '../../src/store/level-files.ts'
 import { FLUSHED_KEY } from '../../src/store/tables.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -133,6 +138,9 @@ async function withDamagedNote(directory: string): Promise<string> {
 async function repaired(dataDir: string): Promise<string[]> {
   const notices: string[] = []
   await repairStore(dataDir, (sentence) => notices.push(sentence))
+  const { identity, store } = await openStoreForVerification(dataDir)
+  await store.close()
+  await endRepair(dataDir, identity)
   return notices
 }
 
