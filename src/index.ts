@@ -3,6 +3,7 @@
  * (`NodeError` of the node, `RpcError` of a request), checks of proofs (`verifyMergedMining`, `verifyReceiptProof`,
  * `verifyStateProof`), and the types of all these. docs/internals/api.md has each declaration, and a test holds it to that.
  */
+export type { VariableValue } from './abi/storage/value-type.ts'
 export type { ChainName } from './chain/activations.ts'
 export type { Block, ExecutedBlock } from './chain/block.ts'
 export type { ChainConfig } from './chain/config.ts'
@@ -27,6 +28,7 @@ export type {
 } from './engine/model.ts'
 export { type BrokenRule, type ErrorKind, NodeError } from './errors.ts'
 export type { Logger } from './logger.ts'
+export type { AccountChanges } from './node/account-changes.ts'
 export { createNode, type Node, type ProviderMessage } from './node/node.ts'
 export { createPool, type Pool, type PoolOptions } from './node/pool.ts'
 export type { NodeOptions, RpcHandlerOptions, ServeOptions } from './options/options.ts'

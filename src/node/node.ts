@@ -1,6 +1,7 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
 import { join } from 'node:path'
 import { copyOnWrite } from '../abi/registry.ts'
+import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
 import { createForkAnew, openUpstream } from '../engine/fork/open-upstream.ts'
@@ -22,10 +23,12 @@ import { type Health, readHealth } from '../rpc/health.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { createPermissions } from '../rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from '../rpc/profiles.ts'
+import { layoutsOf } from '../rpc/simulation-options.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
 import { keyFilesIn } from '../store/key-files.ts'
 import type { Store } from '../store/level.ts'
 import { createMemoryStore } from '../store/memory-store.ts'
+import { type AccountChanges, editOf } from './account-changes.ts'
 import { ChainOpener, type NodeParts } from './chain-opener.ts'
 import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
@@ -52,6 +55,11 @@ export interface Node {
   on(event: 'message', listener: (message: ProviderMessage) => void): () => void
   /** Removes a listener, as the providers of wallets do. */
   removeListener(event: 'message', listener: (message: ProviderMessage) => void): void
+  /**
+   * Changes an account in the state after the head, without a transaction or a block; a revert to an earlier snapshot
+   * undoes it. Throws `NodeError` (`invalid-params`) with the path of a member that does not fit, and nothing changed.
+   */
+  override(address: Hex, changes: AccountChanges): Promise<void>
   /** The chain without JSON: domain values in and out. */
   readonly engine: Engine
   /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
@@ -226,6 +234,10 @@ function nodeOf(
       } catch (error) {
         throw error instanceof RpcError ? error : new RpcError(errorObjectIn(options.dialect, error))
       }
+    },
+    async override(address, changes) {
+      const { engine } = holder
+      await engine.dev.editState([editOf(address, changes, layoutsOf(engine))])
     },
     on(event, listener) {
       // Libraries also listen to events that a node in process never emits, such as a change of its chain.

@@ -43,16 +43,20 @@ export interface SentOverride extends Omit<AccountOverride, 'replacesPrecompile'
 /** Overrides by account, in the order sent. */
 export type SentOverrides = ReadonlyMap<Hex, SentOverride>
 
+const CHANGES = {
+  balance: hexNumber(MAX_WORD),
+  nonce: hexNumber(MAX_NONCE),
+  code: named(Data, 'hex text'),
+  state: Storage,
+  stateDiff: Storage,
+  variables: Variables,
+} as const
+
+/** Changes of an account that are written to the chain. */
+export const AccountChangesObject = object(CHANGES, { nullIsAbsent: true, closed: true })
+
 const AccountObject: Parameter<SentOverride> = object(
-  {
-    movePrecompileToAddress: NamedAddress,
-    balance: hexNumber(MAX_WORD),
-    nonce: hexNumber(MAX_NONCE),
-    code: named(Data, 'hex text'),
-    state: Storage,
-    stateDiff: Storage,
-    variables: Variables,
-  },
+  { movePrecompileToAddress: NamedAddress, ...CHANGES },
   { nullIsAbsent: true },
 )
 

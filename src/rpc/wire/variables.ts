@@ -34,6 +34,8 @@ class ValueReader {
     this.#count += 1
     if (this.#count > MOST_VALUES) refuse(name, `at most ${MOST_VALUES} values`)
     if (typeof value === 'string' || typeof value === 'boolean') return value
+    // Not in JSON; a program in the node's process has them.
+    if (typeof value === 'bigint' || value instanceof Uint8Array) return value
     if (typeof value === 'number' && Number.isSafeInteger(value)) return value
     if (typeof value === 'number') refuse(name, 'a whole number up to 2^53 - 1, or a larger one as text')
     if (!Array.isArray(value) && !isObject(value))

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { VariableValue } from '../../../src/abi/storage/value-type.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import { A, B, KIND_CASES } from '../../support/kind-cases.ts'
+import { createNode, serve } from '../../../src/index.ts'
+import { A, B, KIND_CASES, LONG } from '../../support/kind-cases.ts'
 import { type Deployed, deployKinds, solcArtifact } from '../../support/kinds.ts'
 import { servedNode } from '../../support/served-node.ts'
 
@@ -242,5 +243,30 @@ it('overrides by variable come over HTTP as they were sent, of an artifact that 
     )
   } finally {
     await served.close()
+  }
+})
+
+it('on a fork, the words that stand there are fetched from the upstream', async () => {
+  await ask('evm_setVariables', kinds.address, { title: LONG, small: 3, 'point.x': 4 })
+  await ask('evm_mine')
+  const server = await serve(kinds.node, { port: 0 })
+  const fork = await createNode({ fork: [server.url], forkCache: false })
+  const request = (method: string, ...params: unknown[]) => fork.request({ method, params })
+  try {
+    await request('evm_setAbi', 'Kinds', ARTIFACT)
+    const [title, small] = ['0x4a79d50c', '0x6cf3c25e']
+    const call = (data: string, variables: object) =>
+      request('eth_call', { to: kinds.address, data }, 'latest', { [kinds.address]: { variables } })
+    expect(BigInt((await call(small, { flag: true })) as Hex)).toBe(3n)
+    expect(await request('evm_getVariables', kinds.address, ['title'])).toEqual({ title: LONG })
+    await request('evm_setVariables', kinds.address, { 'point.y': 5, title: 'short' })
+    expect(await request('evm_getVariables', kinds.address, ['point', 'title'])).toEqual({
+      point: { x: '4', y: '5', shown: false },
+      title: 'short',
+    })
+    expect(await call(title, {})).toMatch(/^0x0{62}20/)
+  } finally {
+    await fork.close()
+    await server.close()
   }
 })
