@@ -12,6 +12,7 @@ const SRC = join(ROOT, 'src')
 const LAYERS = [
   'wasm',
   'encoding',
+  'bitcoin',
   'chain',
   'abi',
   'options',

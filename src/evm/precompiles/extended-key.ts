@@ -1,11 +1,10 @@
 /** Extended public keys of the parent chain and their children (BIP-32, the public half). */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { hmac } from '@noble/hashes/hmac.js'
-import { ripemd160 } from '@noble/hashes/legacy.js'
 import { sha512 } from '@noble/hashes/sha2.js'
+import { hash160 } from '../../bitcoin/hash.ts'
 import { decodeBase58Check, encodeBase58Check } from '../../encoding/base58.ts'
 import { concat, fromBigIntFixed, toBigInt, toNumber } from '../../encoding/bytes.ts'
-import { sha256 } from '../../encoding/hash.ts'
 import { PrecompileFailure } from './precompile.ts'
 
 const { Point } = secp256k1
@@ -29,11 +28,6 @@ export interface ExtendedPublicKey {
   readonly childNumber: number
   readonly chainCode: Uint8Array
   readonly point: typeof Point.BASE
-}
-
-/** RIPEMD-160 of SHA-256, 20 bytes. */
-export function hash160(bytes: Uint8Array): Uint8Array {
-  return ripemd160(sha256(bytes))
 }
 
 /** The key that an `xpub…` or `tpub…` text spells; throws PrecompileFailure on any other text, a bad checksum or a bad point. */

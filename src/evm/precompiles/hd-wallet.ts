@@ -1,19 +1,14 @@
 /** 0x01000009: keys, scripts and addresses of the parent chain (RSKIP-106). */
 
 import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { hash160 } from '../../bitcoin/hash.ts'
+import { multisig } from '../../bitcoin/redeem-script.ts'
 import { encodeBase58Check } from '../../encoding/base58.ts'
 import { compare, concat, toNumber } from '../../encoding/bytes.ts'
 import { encodeBytes, readBytes, readBytesArray, readInt } from './abi.ts'
-import {
-  deriveChild,
-  type ExtendedPublicKey,
-  formatExtendedKey,
-  hash160,
-  parseExtendedKey,
-} from './extended-key.ts'
+import { deriveChild, type ExtendedPublicKey, formatExtendedKey, parseExtendedKey } from './extended-key.ts'
 import { methodContract, precompileMethod } from './method-contract.ts'
 import { PrecompileFailure } from './precompile.ts'
-import { multisig } from './script.ts'
 
 const { Point } = secp256k1
 

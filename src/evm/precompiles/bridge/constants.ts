@@ -1,4 +1,5 @@
 /** The bridge's settings on the local network; amounts of the parent chain in satoshi. */
+import { TEST_VERSIONS } from '../../../bitcoin/address.ts'
 
 /** Compressed public keys of the first federation, in their order within it (by bytes). */
 export const FEDERATION_KEYS = [
@@ -67,8 +68,8 @@ export const CAP_MULTIPLIER = 2n
 /** Blocks between the vote for a federation and its activation, as the event of the vote shows it. */
 export const FEDERATION_ACTIVATION_AGE = 150
 
-/** First bytes of addresses on the parent chain's test networks: pay to public key hash, pay to script hash. */
-export const ADDRESS_VERSION = { publicKeyHash: 111, scriptHash: 196 } as const
+/** First bytes of the parent chain's addresses. */
+export const ADDRESS_VERSIONS = TEST_VERSIONS
 
 /** Longest data of `setBaseEvent` and `setSuperEvent`, bytes (RSKIP-529). */
 export const MAX_EVENT_BYTES = 128

@@ -1,6 +1,7 @@
 /** Votes for a new federation: it is created, filled with members, and committed, each by a majority of the voters. */
 
-import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { MAX_KEYS } from '../../../bitcoin/redeem-script.ts'
+import { compressedKey } from '../../../bitcoin/signature.ts'
 import { FEDERATION_VOTERS } from '../../../chain/bridge-senders.ts'
 import { compare, concat, equal, fromBigInt } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
@@ -12,7 +13,7 @@ import { PrecompileFailure } from '../precompile.ts'
 import { FEDERATION_ACTIVATION_AGE } from './constants.ts'
 import { Election, type Proposal } from './election.ts'
 import { logFederationCommitted } from './events.ts'
-import { FEDERATION, federationOf, MAX_MEMBERS } from './federation.ts'
+import { FEDERATION, federationOf } from './federation.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
 import type { BridgeStore } from './store.ts'
 
@@ -96,15 +97,6 @@ function clearPending(store: BridgeStore): void {
   store.clear(CELL.pendingFederation)
 }
 
-/** The key compressed; `undefined` when the bytes are not a key. */
-function compressed(key: Uint8Array): Uint8Array | undefined {
-  try {
-    return secp256k1.Point.fromBytes(key).toBytes(true)
-  } catch {
-    return undefined
-  }
-}
-
 /** What a function changes once it has enough votes; a number when it cannot be executed now. */
 type Outcome = number | ((election: Election) => void)
 
@@ -118,7 +110,7 @@ function create({ store }: BridgeCall): Outcome {
 }
 
 function addMember({ store }: BridgeCall, keys: readonly Uint8Array[]): Outcome {
-  const [btc, rsk, mst] = keys.map(compressed)
+  const [btc, rsk, mst] = keys.map(compressedKey)
   if (btc === undefined || rsk === undefined || mst === undefined) return RESULT.failed
   const member: Member = [btc, rsk, mst]
   const members = pendingMembers(store)
@@ -136,11 +128,8 @@ function commit({ store, env }: BridgeCall, hash: Uint8Array): Outcome {
   if (members.length < MIN_MEMBERS) return RESULT.tooFewMembers
   if (!equal(hash, pendingHash(members))) return RESULT.otherHash
   return (election) => {
-    if (members.length > MAX_MEMBERS) {
-      throw new PrecompileFailure(
-        'the Bridge failed on commitFederation(bytes): more than 16 members are not simulated',
-        { isNotSimulated: true },
-      )
+    if (members.length > MAX_KEYS) {
+      throw new PrecompileFailure(`a federation has at most ${MAX_KEYS} members`)
     }
     const proposed = federationOf(parentKeys(members))
     store.writeInteger(CELL.proposedFederationVersion, FORMAT.witness)

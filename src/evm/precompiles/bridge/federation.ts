@@ -1,43 +1,16 @@
 /** Federations: who holds the Bridge's coins on the parent chain, and under which script and address. */
 
-import { concat } from '../../../encoding/bytes.ts'
-import { sha256 } from '../../../encoding/hash.ts'
+import { formatAddress } from '../../../bitcoin/address.ts'
+import { toWitnessScript } from '../../../bitcoin/output-script.ts'
+import { emergencyMultisig, majority } from '../../../bitcoin/redeem-script.ts'
 import { fromHex } from '../../../encoding/hex.ts'
-import { hash160 } from '../extended-key.ts'
-import { multisig, push } from '../script.ts'
-import { ADDRESS_VERSION, EMERGENCY_DELAY, EMERGENCY_KEYS, FEDERATION_KEYS } from './constants.ts'
-import { formatParentAddress } from './parent-address.ts'
+import { ADDRESS_VERSIONS, EMERGENCY_DELAY, EMERGENCY_KEYS, FEDERATION_KEYS } from './constants.ts'
 
-const OP_0 = 0x00
-const OP_NOTIF = 0x64
-const OP_ELSE = 0x67
-const OP_ENDIF = 0x68
-const OP_DROP = 0x75
-const OP_CHECKSEQUENCEVERIFY = 0xb2
+const EMERGENCY = { keys: EMERGENCY_KEYS.map((key) => fromHex(`0x${key}`)), delay: EMERGENCY_DELAY }
 
-/** More than half of the keys must sign. */
-function majority(keys: readonly unknown[]): number {
-  return Math.floor(keys.length / 2) + 1
-}
-
-const EMERGENCY = EMERGENCY_KEYS.map((key) => fromHex(`0x${key}`))
-
-function redeemScript(keys: readonly Uint8Array[]): Uint8Array {
-  return concat(
-    Uint8Array.of(OP_NOTIF),
-    multisig(majority(keys), keys),
-    Uint8Array.of(OP_ELSE),
-    push(Uint8Array.of(EMERGENCY_DELAY & 0xff, EMERGENCY_DELAY >> 8)),
-    Uint8Array.of(OP_CHECKSEQUENCEVERIFY, OP_DROP),
-    multisig(majority(EMERGENCY), EMERGENCY),
-    Uint8Array.of(OP_ENDIF),
-  )
-}
-
-/** Base58 on the parent chain's test networks: pays to a script hash of the witness program of `script` (BIP-141). */
+/** Base58: pays to a script hash of the witness program of `script` (BIP-141). */
 export function addressOfWitnessScript(script: Uint8Array): string {
-  const witnessProgram = concat(Uint8Array.of(OP_0), push(sha256(script)))
-  return formatParentAddress(ADDRESS_VERSION.scriptHash, hash160(witnessProgram))
+  return formatAddress(toWitnessScript(script), ADDRESS_VERSIONS)
 }
 
 /** Who holds the coins, and how. */
@@ -51,12 +24,9 @@ export interface Federation {
   readonly address: string
 }
 
-/** Most members for which a script is made: a single opcode holds their number. */
-export const MAX_MEMBERS = 16
-
-/** The federation of these compressed keys, which are ordered by their bytes, at most `MAX_MEMBERS`. */
+/** The federation of these compressed keys, which are ordered by their bytes. Throws a RangeError for more than 20. */
 export function federationOf(publicKeys: readonly Uint8Array[]): Federation {
-  const script = redeemScript(publicKeys)
+  const script = emergencyMultisig(publicKeys, EMERGENCY)
   const address = addressOfWitnessScript(script)
   return { publicKeys, threshold: majority(publicKeys), redeemScript: script, address }
 }

@@ -1,11 +1,13 @@
 /** The bridge's methods about the parent chain's headers: taking them in, and reading them (RSKIP-89, 122, 200, 220). */
 
+import { reversed } from '../../../bitcoin/hash.ts'
+import { branchRoot } from '../../../bitcoin/merkle-tree.ts'
 import {
   decodeParentHeader,
   hashValue,
   PARENT_HEADER_BYTES,
 } from '../../../chain/merged-mining/parent-header.ts'
-import { concat, EMPTY, fromBigIntFixed, toBigInt } from '../../../encoding/bytes.ts'
+import { EMPTY, fromBigIntFixed, toBigInt } from '../../../encoding/bytes.ts'
 import { doubleSha256 } from '../../../encoding/hash.ts'
 import { CELL } from '../../../state/bridge-cells.ts'
 import { PARENT_GENESIS, type StoredHeader } from '../../../state/bridge-headers.ts'
@@ -100,18 +102,14 @@ function confirmationsGas(args: Arguments, headers: HeaderChain): bigint {
   return 27_000n + 315n * BigInt(depth) + 144n * BigInt(args.list(3).length)
 }
 
-function reversed(bytes: Uint8Array): Uint8Array {
-  return bytes.slice().reverse()
-}
-
-/** The merkle root, raw order, that siblings (displayed order) lead to; bit i of `path`: is the node on the right at level i? */
+/** The Merkle root, raw order, that a branch (displayed order) leads to. Throws PrecompileFailure for one through a transaction. */
 function merkleRoot(transactionHash: Uint8Array, path: number, siblings: readonly Uint8Array[]): Uint8Array {
-  let node = reversed(transactionHash)
-  for (const [level, sibling] of siblings.entries()) {
-    const isRight = ((path >> level) & 1) === 1
-    node = doubleSha256(isRight ? concat(reversed(sibling), node) : concat(node, reversed(sibling)))
+  try {
+    return branchRoot(reversed(transactionHash), path, siblings.map(reversed))
+  } catch (error) {
+    if (error instanceof RangeError) throw new PrecompileFailure(error.message)
+    throw error
   }
-  return node
 }
 
 function confirmations({ args, headers }: BridgeCall): number {

@@ -1,15 +1,16 @@
 /** Peg-outs: a call without data asks to release the coins that come with it on the parent chain. */
 
+import { formatAddress } from '../../../bitcoin/address.ts'
+import { hash160 } from '../../../bitcoin/hash.ts'
 import { senderPublicKey } from '../../../chain/transaction.ts'
 import { concat, EMPTY, fromBigInt, toNumber } from '../../../encoding/bytes.ts'
 import { fromHex } from '../../../encoding/hex.ts'
 import { asBytes, asList, decodeRlp } from '../../../encoding/rlp.ts'
 import { frameStrings } from '../../../encoding/rlp-frame.ts'
 import { CELL } from '../../../state/bridge-cells.ts'
-import { hash160 } from '../extended-key.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import {
-  ADDRESS_VERSION,
+  ADDRESS_VERSIONS,
   FEE_PER_KB,
   MINIMUM_PEGOUT,
   PEGOUT_GAP_PERCENT,
@@ -18,7 +19,6 @@ import {
 import { logReleaseReceived, logReleaseRejected } from './events.ts'
 import { pegoutSize } from './federation.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
-import { formatParentAddress } from './parent-address.ts'
 import type { BridgeStore } from './store.ts'
 
 /** Reasons of a rejection (RSKIP-185). */
@@ -82,7 +82,7 @@ function releaseBtc(call: BridgeCall): Uint8Array {
   }
   const hash = transaction === undefined ? EMPTY : fromHex(transaction.hash)
   store.write(CELL.releaseRequests, frameStrings([...queue(store), receiver, fromBigInt(satoshi), hash]))
-  const address = formatParentAddress(ADDRESS_VERSION.publicKeyHash, receiver)
+  const address = formatAddress({ kind: 'publicKeyHash', hash: receiver }, ADDRESS_VERSIONS)
   logReleaseReceived(env, caller, [new TextEncoder().encode(address), value])
   return EMPTY
 }

@@ -1,5 +1,6 @@
 /** The Bridge's methods that read everything but headers. What needs the peg itself is as at genesis. */
 
+import { formatAddress, parseAddress } from '../../../bitcoin/address.ts'
 import { EMPTY, fromBigInt } from '../../../encoding/bytes.ts'
 import { fromHex, toHex } from '../../../encoding/hex.ts'
 import { encodeRlp, type RlpItem } from '../../../encoding/rlp.ts'
@@ -7,7 +8,7 @@ import { CELL } from '../../../state/bridge-cells.ts'
 import { encodeBytes, encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
 import {
-  ADDRESS_VERSION,
+  ADDRESS_VERSIONS,
   FEDERATION_CREATION_BLOCK,
   FEDERATION_CREATION_TIME,
   MINIMUM_PEGIN,
@@ -22,7 +23,6 @@ import {
   proposedFederation,
 } from './federation-change.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
-import { formatParentAddress, parseParentAddress } from './parent-address.ts'
 import { feePerKb, pegoutFee, queuedReleases } from './release.ts'
 import { lockingCap } from './setting-votes.ts'
 import { encodeInteger } from './store.ts'
@@ -94,11 +94,13 @@ const pendingFederationHash: Run = ({ store }) => {
 
 const whitelistAddress: Run = ({ args, store }) => {
   const hash = [...readWhitelist(store).entries.keys()][args.index(0)]
-  return text(hash === undefined ? '' : formatParentAddress(ADDRESS_VERSION.publicKeyHash, fromHex(hash)))
+  return text(
+    hash === undefined ? '' : formatAddress({ kind: 'publicKeyHash', hash: fromHex(hash) }, ADDRESS_VERSIONS),
+  )
 }
 
 const whitelistEntry: Run = ({ args, store }) => {
-  const hash = parseParentAddress(args.text(0))
+  const hash = parseAddress(args.text(0), ADDRESS_VERSIONS)?.slice(1)
   const amount = hash && readWhitelist(store).entries.get(toHex(hash))
   if (amount === undefined) return encodeInt(ABSENT)
   return encodeInt(amount === 'unlimited' ? 0 : amount)

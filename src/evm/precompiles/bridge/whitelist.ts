@@ -1,5 +1,6 @@
 /** The whitelist of those who may lock coins: kept and voted, though the chain no longer needs an entry in it. */
 
+import { parseAddress } from '../../../bitcoin/address.ts'
 import { WHITELIST_VOTER } from '../../../chain/bridge-senders.ts'
 import { compare, fromBigInt, fromBigIntSigned, stripZeros } from '../../../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../../encoding/hex.ts'
@@ -9,8 +10,8 @@ import { CELL } from '../../../state/bridge-cells.ts'
 import { MAX_LONG } from '../../word.ts'
 import { encodeInt } from '../abi.ts'
 import { PrecompileFailure } from '../precompile.ts'
+import { ADDRESS_VERSIONS } from './constants.ts'
 import type { BridgeCall, BridgeMethod } from './method.ts'
-import { parseParentAddress } from './parent-address.ts'
 import type { BridgeStore } from './store.ts'
 
 /** Results of the changes; 1 is success. */
@@ -77,7 +78,7 @@ function change({ env, store }: BridgeCall, make: (list: Whitelist) => Whitelist
 }
 
 function add(call: BridgeCall, amount: () => bigint | 'unlimited'): number {
-  const parsed = parseParentAddress(call.args.text(0))
+  const parsed = parseAddress(call.args.text(0), ADDRESS_VERSIONS)?.slice(1)
   if (parsed === undefined) return RESULT.badAddress
   const hash = toHex(parsed)
   const entry = amount()
@@ -97,7 +98,7 @@ function addOneOff(call: BridgeCall): number {
 
 function remove(call: BridgeCall): number {
   return change(call, (list) => {
-    const parsed = parseParentAddress(call.args.text(0))
+    const parsed = parseAddress(call.args.text(0), ADDRESS_VERSIONS)?.slice(1)
     if (parsed === undefined) return RESULT.badAddress
     const entries = new Map(list.entries)
     return entries.delete(toHex(parsed)) ? { ...list, entries } : RESULT.absent
