@@ -37,12 +37,13 @@ function count(blocks: number): string {
   return `${blocks.toLocaleString('en-US')} ${blocks === 1 ? 'block' : 'blocks'}`
 }
 
-/** A refused block: where it is in the input, the rule that it breaks, and both values. */
+/** A refused block: where it is in the input, the rule that it breaks, and both values, once. */
 function refusal({ place }: RawBlock, error: NodeError): string {
   const { rule, height, expected, found } = brokenRuleOf(error) ?? {}
   const block = height === undefined ? 'The block' : `Block ${height}`
   const by = rule === undefined ? '' : ` by the rule ${rule}`
-  const values = expected === undefined ? '' : ` Expected ${expected}, found ${found}.`
+  const isNamed = expected !== undefined && error.message.includes(`${expected}, not ${found}`)
+  const values = expected === undefined || isNamed ? '' : ` Expected ${expected}, found ${found}.`
   return `${block} (${place}) is invalid${by}: ${error.message.replace(/^block \d+: /, '')}.${values}`
 }
 

@@ -206,7 +206,9 @@ export function headProblem(level: Pick<Level, 'getSync'>, last: Checkpoint | un
   try {
     const found = headPositionOf(level)
     if (last === undefined || last.sequence === 0) return undefined
-    if (found?.hash !== last.head?.hash) return `its head is ${named(found)} where ${named(last.head)} was`
+    if (found?.hash !== last.head?.hash) {
+      return `its head is ${found === undefined ? 'missing' : named(found)}; it was ${named(last.head)}`
+    }
     return found?.state === last.head?.state ? undefined : `${named(found)}, its head, has another state`
   } catch (error) {
     return `its head cannot be read (${messageOf(error)})`

@@ -91,13 +91,13 @@ describe('artifacts on disk', () => {
   })
 
   it.each([
-    ['nowhere', /Cannot read ABIs from .*nowhere: there is no such file or folder\./],
-    ['plain/other.json', /other\.json: it holds no ABI\./],
-    ['foundry/out/broken.json', /broken\.json: it is not JSON\./],
+    ['nowhere', 'there is no such file or folder.'],
+    ['plain/other.json', 'it holds no ABI.'],
+    ['foundry/out/broken.json', 'it is not JSON.'],
   ])('%s is refused by name', async (path, words) => {
     await expect(names(path)).rejects.toMatchObject({
       kind: 'invalid-options',
-      message: expect.stringMatching(words),
+      message: expect.stringMatching(new RegExp(`^Cannot read ABIs from /\\S+/${path}: ${words}$`)),
     })
   })
 })

@@ -10,6 +10,7 @@ import { decodeHeader, encodeHeader, headerHash } from '../../src/chain/header.t
 import { type Hex, toHex } from '../../src/encoding/hex.ts'
 import { Overlay } from '../../src/state/overlay.ts'
 import { StateTrie } from '../../src/state/state-trie.ts'
+import { saying } from '../support/refusals.ts'
 
 const ROOT: Hex = `0x${'ab'.repeat(32)}`
 const LOCAL = local.map(({ address }) => address as Hex).slice(0, 10)
@@ -136,21 +137,42 @@ describe('the accounts of genesis', () => {
 
 describe('a file that is wrong', () => {
   it.each<[string, Record<string, unknown>, string]>([
-    ['lacks a key', { difficulty: undefined }, 'genesis file: difficulty: '],
-    ['has hex without a prefix', { gasLimit: '989680' }, 'genesis file: gasLimit: must be 0x'],
+    [
+      'lacks a key',
+      { difficulty: undefined },
+      'genesis file: difficulty: Invalid input: expected string, received undefined',
+    ],
+    [
+      'has hex without a prefix',
+      { gasLimit: '989680' },
+      'genesis file: gasLimit: must be 0x and an even number of hex digits',
+    ],
     ['has a short address', { coinbase: '0x33' }, 'genesis file: coinbase: must hold 20 bytes'],
     ['has a short root', { stateRoot: '0x33' }, 'genesis file: stateRoot: must hold 32 bytes'],
-    ['has a balance in hex', { alloc: { [`${'11'.repeat(20)}`]: { balance: '0x1' } } }, 'must be a decimal'],
-    ['has an invalid address', { alloc: { '0x11': { balance: '1' } } }, 'genesis file: alloc'],
-    ['has half a byte of code', oddCode(), 'code: must hold whole bytes'],
+    [
+      'has a balance in hex',
+      { alloc: { [`${'11'.repeat(20)}`]: { balance: '0x1' } } },
+      'genesis file: alloc.1111111111111111111111111111111111111111.balance: must be a decimal number in quotes',
+    ],
+    [
+      'has an invalid address',
+      { alloc: { '0x11': { balance: '1' } } },
+      'genesis file: alloc.0x11: Invalid key in record',
+    ],
+    [
+      'has half a byte of code',
+      oddCode(),
+      'genesis file: alloc.1111111111111111111111111111111111111111.contract.code: must hold whole bytes',
+    ],
   ])('%s', (_, changes, message) => {
     const parse = () => parseGenesis({ ...fileOf('regtest'), ...changes }, CHAINS.regtest)
-    expect(parse).toThrow(message)
-    expect(parse).toThrow(expect.objectContaining({ kind: 'invalid-options' }))
+    expect(parse).toThrow(expect.objectContaining({ kind: 'invalid-options', message }))
   })
 
   it('is refused when it is not an object', () => {
-    expect(() => parseGenesis('genesis', CHAINS.regtest)).toThrow('genesis file: ')
+    expect(() => parseGenesis('genesis', CHAINS.regtest)).toThrow(
+      saying('genesis file: Invalid input: expected object, received string'),
+    )
   })
 })
 

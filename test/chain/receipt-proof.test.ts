@@ -26,11 +26,8 @@ interface RemascOnly {
   readonly receiptsRoot: Hex
 }
 
-const refused = (message: string | RegExp) =>
-  expect.objectContaining({
-    kind: 'invalid-params',
-    message: typeof message === 'string' ? message : expect.stringMatching(message),
-  })
+const refused = (message: unknown = expect.any(String)) =>
+  expect.objectContaining({ kind: 'invalid-params', message })
 
 function proofOf(list: readonly Receipt[], index: number): ReceiptProof {
   const encoded = list.map(encodeReceipt)
@@ -59,7 +56,9 @@ describe('real proofs', () => {
 
   it('do not verify for another key or another receipt', () => {
     const { key, siblingKey, receiptsRoot: root } = real
-    expect(() => provenValue(nodes, fromHex(siblingKey), root)).toThrow(refused(/not the child/))
+    expect(() => provenValue(nodes, fromHex(siblingKey), root)).toThrow(
+      refused('A node of the proof is not the child of the one above'),
+    )
     expect(() => provenValue(nodes, concat(fromHex(key), Uint8Array.of(0)), root)).toThrow(
       refused('The proof ends before the key'),
     )
@@ -73,7 +72,7 @@ describe('real proofs', () => {
     for (const [at, node] of nodes.entries()) {
       for (let byte = 0; byte < node.length; byte++) {
         const touched = nodes.with(at, flipped(node, byte, 1))
-        expect(() => provenValue(touched, fromHex(real.key), real.receiptsRoot)).toThrow(refused(/^A|^The/))
+        expect(() => provenValue(touched, fromHex(real.key), real.receiptsRoot)).toThrow(refused())
       }
     }
   })
@@ -131,7 +130,7 @@ describe('generated proofs', () => {
           node === undefined
             ? { ...proof, receipt: flipped(proof.receipt, byte, bits) }
             : { ...proof, nodes: proof.nodes.with(part, flipped(node, byte, bits)) }
-        expect(() => verifyReceiptProof(touched, receiptsRoot(list))).toThrow(refused(/^A|^The/))
+        expect(() => verifyReceiptProof(touched, receiptsRoot(list))).toThrow(refused())
       }),
       { numRuns: 300 },
     )
@@ -151,8 +150,10 @@ describe('generated proofs', () => {
           { ...proof, nodes: nodes.toReversed() },
           { ...proof, nodes: [nodes[0] as Uint8Array, ...nodes] },
         ]
-        for (const other of others) expect(() => verifyReceiptProof(other, root)).toThrow(refused(/^A|^The/))
-        expect(() => verifyReceiptProof(proof, receiptsRoot(list.slice(1)))).toThrow(refused(/not the root/))
+        for (const other of others) expect(() => verifyReceiptProof(other, root)).toThrow(refused())
+        expect(() => verifyReceiptProof(proof, receiptsRoot(list.slice(1)))).toThrow(
+          refused('The last node of the proof is not the root'),
+        )
       }),
       { numRuns: 40 },
     )
@@ -181,12 +182,13 @@ describe('the walk from root to leaf', () => {
     )
   })
 
-  it.each<[string, Hex, RegExp]>([
-    ['of an older format', '0x0200', /unknown format/],
-    ['that is cut short', '0x50', /cut short/],
-    ['with a path that is cut short', '0x5007', /cut short/],
-    ['without value', '0x500780', /without value/],
-    ['with half a value', '0x700780aabb', /malformed/],
+  const MALFORMED = 'A node of the proof is malformed: a node of the binary trie'
+  it.each<[string, Hex, string]>([
+    ['of an older format', '0x0200', `${MALFORMED} has an unknown format`],
+    ['that is cut short', '0x50', `${MALFORMED} is cut short`],
+    ['with a path that is cut short', '0x5007', `${MALFORMED} is cut short`],
+    ['without value', '0x500780', 'The proof ends at a node without value'],
+    ['with half a value', '0x700780aabb', `${MALFORMED} has a malformed value`],
   ])('refuses a root %s', (_, node, message) => {
     const bytes = fromHex(node)
     expect(() => provenValue([bytes], Uint8Array.of(0x80), toHex(keccak256(bytes)))).toThrow(refused(message))

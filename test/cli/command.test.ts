@@ -41,13 +41,15 @@ describe('the command', () => {
     [['start', '--port'], "tandem: option '--port <number>' argument missing\n"],
     [['start', 'now'], "tandem: too many arguments for 'start'. Expected 0 arguments but got 1.\n"],
     [['strat'], "tandem: unknown command 'strat' (Did you mean start?)\n"],
-    [['start', '--mnemonic', `${'abandon '.repeat(11)}zoo`, '--memory'], /^tandem: .*\n$/],
+    [
+      ['start', '--mnemonic', `${'abandon '.repeat(11)}zoo`, '--memory'],
+      'tandem: mnemonic: not 12, 15, 18, 21 or 24 words of the English BIP-39 list with a correct checksum\n',
+    ],
     [['help', 'strat'], 'tandem: There is no command "strat".\n'],
     [[], 'tandem: Name a command, such as tandem start.\n'],
   ])('%j ends with a message and exit code 2', async (args, sentence) => {
     const { code, stdout, stderr } = await runCommand(args)
-    expect(stderr).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence))
-    expect([code, stdout]).toEqual([2, ''])
+    expect([code, stderr, stdout]).toEqual([2, sentence, ''])
   })
 
   it('refuses an unknown environment variable and an unknown key', async () => {
@@ -107,9 +109,11 @@ describe('the command', () => {
     await call(first, 'evm_mine')
     const hash = ((await call(first, 'eth_getBlockByNumber', '0x1', false)) as { hash: string }).hash
     const second = await runCommand(['start', '--port', '0', '--data-dir', data])
-    expect(second).toMatchObject({ code: 1, stdout: '' })
-    expect(second.stderr).toMatch(/^tandem: [^\n]*\n$/)
-    expect(second.stderr).toContain(data)
+    expect(second).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `tandem: The data directory ${data} is in use by another running node. Stop that one, or choose another directory.\n`,
+    })
     expect(await first.end('SIGINT')).toBe(0)
     const again = await startCommand(['--data-dir', data])
     expect(await call(again, 'eth_getBlockByNumber', '0x1', false)).toMatchObject({ hash })

@@ -110,7 +110,11 @@ describe('--ready-file', () => {
     ])
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining(`Cannot write the ready file ${file}: ENOENT`),
+      expect.stringMatching(
+        new RegExp(
+          `^tandem: Cannot write the ready file ${file}: ENOENT: no such file or directory, open '\\S+\\.draft'\\.\n$`,
+        ),
+      ),
     ])
   })
 })

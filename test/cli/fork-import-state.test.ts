@@ -145,7 +145,7 @@ describe('tandem fork import-state', () => {
       'no file',
       () => ['/nowhere', ...at(), '--data-dir', join(folder, 'b')],
       2,
-      /^tandem: The file \/nowhere cannot be read: ENOENT: .*\n$/,
+      /^tandem: The file \/nowhere cannot be read: ENOENT: no such file or directory, open '\/nowhere'\.\n$/,
     ],
     [
       'another block',

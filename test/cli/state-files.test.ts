@@ -156,7 +156,9 @@ describe('tandem dump and load', () => {
     )
     const { dataDir } = await referenceDirectory()
     const missing = join(folder, 'missing', 'a.json')
-    expect((await dump(missing, '--data-dir', dataDir)).error?.message).toMatch(/cannot be written/)
+    expect((await dump(missing, '--data-dir', dataDir)).error?.message).toMatch(
+      new RegExp(`^${missing} cannot be written: ENOENT: no such file or directory, open '\\S+\\.draft'\\.$`),
+    )
   })
 })
 

@@ -2,15 +2,29 @@ import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { faultLine, fillVerifyCommand } from '../../src/cli/verify.ts'
+import { keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { createNode } from '../../src/index.ts'
 import { openStore } from '../../src/store/level.ts'
 import { stateTables } from '../../src/store/tables.ts'
 import { runFilled } from '../support/commands.ts'
+import { saying } from '../support/refusals.ts'
 import { servedNode } from '../support/served-node.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const runVerify = (...args: string[]) => runFilled(fillVerifyCommand, args)
+
+/** The last line of a check that finds nothing; times and the size of the state vary. */
+function noFault(chain: string, blocks: string, executed: number): RegExp {
+  return new RegExp(
+    `^No fault: ${chain}, blocks ${blocks}, ${executed} executed again \\([\\d.,]+ blocks/s, [\\d.,]+ Mgas/s\\), \\d+ nodes in the state of the head\\.$`,
+  )
+}
+
+/** What an open says of a directory with this problem. */
+const damaged = (dataDir: string, problem: string) =>
+  `The database in ${dataDir} is damaged: ${problem}. "tandem verify --data-dir ${dataDir}" names all that is wrong, ` +
+  `and "tandem verify --data-dir ${dataDir} --repair" goes back to the last whole block.`
 
 describe('tandem verify', () => {
   it('names a damaged node, and refuses a directory that is open, missing or below the given height', async () => {
@@ -18,7 +32,7 @@ describe('tandem verify', () => {
     const node = await createNode({ dataDir, chain: 'devnet', difficulty: 3n, mining: 'manual' })
     expect((await runVerify('--data-dir', dataDir)).error).toMatchObject({
       kind: 'database',
-      message: expect.stringContaining('Stop that one, or choose another directory.'),
+      message: `The data directory ${dataDir} is in use by another running node. Stop that one, or choose another directory.`,
     })
     await node.request({ method: 'evm_mine' })
     // A state that was edited by hand is in order.
@@ -28,7 +42,7 @@ describe('tandem verify', () => {
     const root = node.engine.queries.head().postState
     await node.close()
     expect(await runVerify('--data-dir', dataDir, '--from', '2')).toMatchObject({
-      output: expect.stringContaining('No fault: devnet, blocks 0 to 2, 1 executed again'),
+      output: expect.stringMatching(noFault('devnet', '0 to 2', 1)),
       error: undefined,
     })
     const store = await openStore({ dataDir, chain: 'devnet', chainId: 32 })
@@ -38,16 +52,21 @@ describe('tandem verify', () => {
     await store.batch([nodes.put(root, bytes)])
     await store.close()
     const { output, error } = await runVerify('--data-dir', dataDir)
-    expect(output).toContain(`nodes ${root}: the hash of the bytes differs (expected ${root}, found 0x`)
+    expect(output.split('\n')).toEqual([
+      `nodes ${root}: the hash of the bytes differs (expected ${root}, found ${keccakHex(bytes)})`,
+      expect.stringMatching(/^nodes 0x[0-9a-f]{64}: a state needs this node, which is missing \(block 2\)$/),
+    ])
     expect(error).toMatchObject({
       kind: 'database',
-      message: expect.stringContaining('No block was executed'),
+      message: `The database in ${dataDir} has 2 faults. No block was executed again.`,
     })
-    expect((await runVerify('--data-dir', join(dataDir, 'x'))).error?.message).toContain(
-      'There is no database in',
+    const none = join(dataDir, 'x')
+    expect((await runVerify('--data-dir', none)).error?.message).toBe(
+      `There is no database in ${none}. Name its directory with --data-dir.`,
     )
     expect((await runVerify('--data-dir', dataDir, '--from', 'x')).error).toMatchObject({
       kind: 'invalid-options',
+      message: '--from expects a block number, not "x".',
     })
   })
 
@@ -73,15 +92,18 @@ describe('tandem verify', () => {
     rmSync(table)
     const problem = `LevelDB reports "Corruption: 1 missing files; e.g.: ${table}"`
     const refused = await createNode({ dataDir }).catch((error: Error) => error)
-    expect(refused).toMatchObject({ kind: 'database', message: expect.stringContaining(problem) })
+    expect(refused).toMatchObject({ kind: 'database', message: damaged(dataDir, problem) })
     const { output, error } = await runVerify('--data-dir', dataDir, '--repair')
     expect(error).toBeUndefined()
-    expect(output).toContain(`LevelDB rebuilds its list of files: ${problem}.`)
-    expect(output).toContain('canonical 2: the height is missing (block 2)')
-    expect(output).toContain(
-      `Repaired: the last block that is whole is 1 (${hashes[0]}); it is the head now.`,
-    )
-    expect(output).toContain('No fault: regtest, blocks 0 to 1, 1 executed again')
+    const [first, second, third] = hashes
+    expect(output.split('\n')).toEqual([
+      `LevelDB rebuilds its list of files: ${problem}.`,
+      `headers ${third}: its parent ${second} cannot be read (block 3)`,
+      'canonical 2: the height is missing (block 2)',
+      `canonical 3: its block is not the child of the one before (block 3; expected ${first}, found ${second})`,
+      `Repaired: the last block that is whole is 1 (${first}); it is the head now.`,
+      expect.stringMatching(noFault('regtest', '0 to 1', 1)),
+    ])
     expect((await runVerify('--data-dir', dataDir)).error).toBeUndefined()
     const node = await createNode({ dataDir, mining: 'manual' })
     expect(node.engine.queries.head().hash).toBe(hashes[0])
@@ -91,18 +113,30 @@ describe('tandem verify', () => {
   })
 
   it('reports that no block is complete when the table of the genesis is lost, which every start detects', async () => {
-    const { dataDir, tables } = await inThreeLives()
-    rmSync(tables[0] as string)
+    const { dataDir, tables, hashes } = await inThreeLives()
+    const table = tables[0] as string
+    rmSync(table)
     for (let run = 0; run < 2; run++) {
       const { output, error } = await runVerify('--data-dir', dataDir, '--repair')
-      expect(output).toContain('No block is whole.')
+      const lines = output.split('\n')
+      expect(lines.slice(0, 3)).toEqual([
+        run === 0
+          ? `LevelDB rebuilds its list of files: LevelDB reports "Corruption: 1 missing files; e.g.: ${table}".`
+          : 'Lost and accepted: no block is whole.',
+        `headers ${hashes[1]}: its parent ${hashes[0]} cannot be read (block 2)`,
+        'canonical 0: the height is missing (block 0)',
+      ])
+      for (const line of lines.slice(3, -1)) {
+        expect(line).toMatch(/^nodes 0x[0-9a-f]{64}: a state needs this node, which is missing \(block 3\)$/)
+      }
+      expect(lines.at(-1)).toBe('No block is whole.')
       expect(error).toMatchObject({
         kind: 'database',
         message: `The database in ${dataDir} cannot be repaired: restore a copy of it, or begin anew in another one, with an export of the chain ("tandem import") or a dump of a state ("tandem load").`,
       })
       await expect(createNode({ dataDir })).rejects.toMatchObject({
         kind: 'database',
-        message: expect.stringContaining(' is damaged: no block is whole. '),
+        message: damaged(dataDir, 'no block is whole'),
       })
     }
   })
@@ -115,33 +149,28 @@ describe('tandem verify', () => {
       const mined = async () => {
         const node = await createNode(options)
         await node.request({ method: 'evm_mine' })
-        const height = await node.request({ method: 'eth_blockNumber' })
+        const { hash, block } = node.engine.queries.head()
         await node.close()
-        return height
+        return { hash, number: block.header.number }
       }
-      expect(await mined()).toBe('0x1')
+      const { hash, number } = await mined()
+      expect(number).toBe(1)
       const whole = 'No fault in the files of the fork at block 0; its blocks are not executed again.'
       const log = readdirSync(join(dataDir, 'db')).find((file) => file.endsWith('.log')) as string
       truncateSync(join(dataDir, 'db', log), 10)
       const refused = await createNode(options).catch((error: Error) => error)
-      const verify = `tandem verify --data-dir ${dataDir}`
-      expect(refused).toMatchObject({
-        kind: 'database',
-        message: expect.stringContaining(
-          `"${verify}" names all that is wrong, and "${verify} --repair" goes back to the last whole block.`,
-        ),
-      })
-      const [, problem] = / is damaged: (.*?)\. "/.exec((refused as Error).message) ?? []
+      const problem = `LevelDB has none of what was written until block 1 (${hash}) was the head`
+      expect(refused).toMatchObject({ kind: 'database', message: damaged(dataDir, problem) })
       expect(await runVerify('--data-dir', dataDir)).toMatchObject({
-        output: expect.stringContaining(`data directory: ${problem}`),
-        error: { kind: 'database' },
+        output: `data directory: ${problem}\ndata directory: its head is missing; it was block 1 (${hash})`,
+        error: { kind: 'database', message: `The database in ${dataDir} has 2 faults.` },
       })
       expect(await runVerify('--data-dir', dataDir, '--repair')).toEqual({
         output: `Lost and accepted: ${problem}.\n${whole}`,
         error: undefined,
       })
       expect(await runVerify('--data-dir', dataDir)).toEqual({ output: whole, error: undefined })
-      expect(await mined()).toBe('0x1')
+      expect((await mined()).number).toBe(1)
     } finally {
       await upstream.close()
     }
@@ -151,6 +180,8 @@ describe('tandem verify', () => {
     const dataDir = join(temporaryFolder(), 'data')
     const node = await createNode({ dataDir, mining: 'manual' })
     for (let height = 0; height < 3; height++) await node.request({ method: 'evm_mine' })
+    const { hash } = node.engine.queries.head()
+    const genesis = node.engine.queries.blocksAt(0)[0]?.hash
     await node.close()
     const name = readdirSync(join(dataDir, 'db')).find((file) => file.endsWith('.log')) as string
     const file = join(dataDir, 'db', name)
@@ -159,10 +190,15 @@ describe('tandem verify', () => {
     bytes[at] = (bytes[at] as number) ^ 1
     writeFileSync(file, bytes)
     const { output, error } = await runVerify('--data-dir', dataDir)
-    expect(output).toMatch(
-      new RegExp(`^data directory: LevelDB leaves out \\d+ bytes of db/${name}: Corruption: `),
-    )
-    expect(error?.message).toContain('faults')
+    expect(output.split('\n')).toEqual([
+      // What follows `Corruption:` is LevelDB's own text.
+      expect.stringMatching(
+        new RegExp(`^data directory: LevelDB leaves out \\d+ bytes of db/${name}: Corruption: `),
+      ),
+      `data directory: LevelDB lacks the last of what was written until block 3 (${hash}) was the head`,
+      `data directory: its head is block 0 (${genesis}); it was block 3 (${hash})`,
+    ])
+    expect(error?.message).toBe(`The database in ${dataDir} has 3 faults. No block was executed again.`)
   })
 
   it('refuses a damaged write-ahead log with the place and the last complete block, and returns to that block with --repair', async () => {
@@ -173,6 +209,7 @@ describe('tandem verify', () => {
     // LevelDB as it is now, and the log as it is two blocks later.
     cpSync(dataDir, copy, { recursive: true })
     await node.request({ method: 'evm_mine' })
+    const second = node.engine.queries.head().hash
     await node.request({ method: 'evm_mine' })
     cpSync(join(dataDir, 'journal'), join(copy, 'journal'), { recursive: true })
     await node.close()
@@ -181,17 +218,18 @@ describe('tandem verify', () => {
     const at = bytes.length - 100
     bytes[at] = (bytes[at] as number) ^ 1
     writeFileSync(file, bytes)
-    const damage =
-      /the write-ahead log journal\/0000000001\.wal, at byte \d+: a record is damaged; the last block that is whole is 2 \(0x[0-9a-f]{64}\)/
-    await expect(createNode({ dataDir: copy })).rejects.toThrow(damage)
     const { output, error } = await runVerify('--data-dir', copy)
-    expect(output).toMatch(new RegExp(`^data directory: ${damage.source}`))
+    const [, byte] = /at byte (\d+)/.exec(output) ?? []
+    const damage = `he write-ahead log journal/0000000001.wal, at byte ${byte}: a record is damaged; the last block that is whole is 2 (${second})`
+    await expect(createNode({ dataDir: copy })).rejects.toThrow(saying(damaged(copy, `t${damage}`)))
+    expect(output).toBe(`data directory: t${damage}`)
     expect(error?.message).toBe(`The database in ${copy} has 1 fault. No block was executed again.`)
     const repaired = await runVerify('--data-dir', copy, '--repair')
     expect(repaired.error).toBeUndefined()
-    expect(repaired.output).toMatch(new RegExp(`T${damage.source.slice(1)}`))
-    expect(repaired.output).toContain('The rest is left out; its files are kept as *.damaged.')
-    expect(repaired.output).toContain('No fault: regtest, blocks 0 to 2, 2 executed again')
+    expect(repaired.output.split('\n')).toEqual([
+      `T${damage}. The rest is left out; its files are kept as *.damaged.`,
+      expect.stringMatching(noFault('regtest', '0 to 2', 2)),
+    ])
     expect(readdirSync(join(copy, 'journal'))).toEqual(['0000000001.wal.damaged'])
     const again = await createNode({ dataDir: copy, mining: 'manual' })
     expect(again.engine.queries.blocksAt(1).map((block) => block.hash)).toEqual([hash])

@@ -122,7 +122,7 @@ describe('an estimate fails', () => {
   it('when less gas is offered than the intrinsic gas', async () => {
     await expect(estimate({ to: OTHER, gas: 20_999n })).rejects.toMatchObject({
       kind: 'reverted',
-      message: expect.stringContaining('out of gas'),
+      message: 'VM Exception while processing transaction: out of gas',
     })
   })
 })

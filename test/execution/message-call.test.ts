@@ -155,7 +155,7 @@ describe('overrides', () => {
     const both: StateOverrides = new Map([[CONTRACT, { state: new Map(), stateDiff: new Map() }]])
     await expect(call({ to: CONTRACT }, given, both)).rejects.toMatchObject({
       kind: 'invalid-params',
-      message: expect.stringContaining('stateDiff'),
+      message: `'state' and 'stateDiff' of ${CONTRACT} can not be set at the same time`,
     })
   })
 })

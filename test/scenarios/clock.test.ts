@@ -20,7 +20,7 @@ describe('a clock at its limits', () => {
     expect(await call('evm_increaseTime', 8_640_000_000_000)).toBe('0x7dba8218000')
     await expect(call('evm_increaseTime', 1)).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringMatching(/the clock would pass 8640000000000$/),
+      message: 'invalid number of seconds 1: the clock would pass 8640000000000',
     })
     expect(await call('evm_increaseTime', 0)).toBe('0x7dba8218000')
     await call('evm_mine')

@@ -109,12 +109,12 @@ async function both(
   node: ServedNode,
   path: string | undefined,
   [method, params]: readonly [string, readonly unknown[]],
-  wanted: { status: number; code: number; message: RegExp; upgraded: boolean },
+  wanted: { status: number; code: number; message: unknown; upgraded: boolean },
   headers: Record<string, string> = {},
 ): Promise<void> {
   const ways = over(node, path, headers)
   const { status, code, message } = wanted
-  const expected = { code, message: expect.stringMatching(message) }
+  const expected = { code, message }
   expect(await ways.http(method, params)).toMatchObject({ status, ...expected })
   expect(await ways.webSocket(method, params)).toMatchObject({
     status: wanted.upgraded ? 101 : status,
@@ -131,29 +131,29 @@ describe('the table of codes', () => {
     ['a malformed key', 'abc'],
     ['an unknown key', `tandem_${'B'.repeat(43)}`],
   ])('%s', async (_situation, path) => {
-    const wanted = { status: 401, code: -32001, message: /^API key missing or not valid$/, upgraded: false }
+    const wanted = { status: 401, code: -32001, message: 'API key missing or not valid', upgraded: false }
     await both(gateway, path, CHAIN_ID, wanted)
   })
 
   it.each([
-    ['the key', 'plain', 'trace_block'],
-    ['the profile', 'open', 'eth_coinbase'],
-    ['a switch', 'open', 'eth_gasPrice'],
-    ['the key, which does not name it', 'plain', 'evm_mine'],
-    ['anybody, since it does not exist', 'open', 'eth_nope'],
-  ])('a method that is not opened by %s', async (_by, name, method) => {
-    const wanted = { status: 200, code: -32601, message: /./, upgraded: true }
+    ['the key', 'plain', 'trace_block', 'method not found'],
+    ['the profile', 'open', 'eth_coinbase', 'the method eth_coinbase does not exist/is not available'],
+    ['a switch', 'open', 'eth_gasPrice', 'the method eth_gasPrice does not exist/is not available'],
+    ['the key, which does not name it', 'plain', 'evm_mine', 'method not found'],
+    ['anybody, since it does not exist', 'open', 'eth_nope', 'method not found'],
+  ])('a method that is not opened by %s', async (_by, name, method, message) => {
+    const wanted = { status: 200, code: -32601, message, upgraded: true }
     await both(gateway, held.get(name), [method, []], wanted)
   })
 
   it('state override without the entitlement', async () => {
-    const wanted = { status: 200, code: -32602, message: /^State override is not allowed$/, upgraded: true }
+    const wanted = { status: 200, code: -32602, message: 'State override is not allowed', upgraded: true }
     await both(gateway, held.get('plain'), override('0x00'), wanted)
   })
 
   it.each([
-    ['spent', /^Quota of 1\/day exceeded$/, (now: number) => DAY_MS - (now % DAY_MS)],
-    ['fast', /^Rate limit of 1\/h exceeded$/, (now: number) => spentAt + HOUR_MS - now],
+    ['spent', 'Quota of 1/day exceeded', (now: number) => DAY_MS - (now % DAY_MS)],
+    ['fast', 'Rate limit of 1/h exceeded', (now: number) => spentAt + HOUR_MS - now],
   ])('limits of a key that is %s, until they allow a call again', async (name, message, waitAt) => {
     await both(gateway, held.get(name), CHAIN_ID, { status: 429, code: -32005, message, upgraded: false })
     for (const way of ['http', 'webSocket'] as const) {
@@ -167,16 +167,20 @@ describe('the table of codes', () => {
   it('more logs or blocks than the limit', async () => {
     const logs = (fromBlock: string) => ['eth_getLogs', [{ fromBlock, toBlock: 'latest' }]] as const
     const node = { status: 200, code: -32012, upgraded: true }
-    await both(plain, '', logs('0x0'), { ...node, message: /^Cannot query more than 2 blocks at once$/ })
+    await both(plain, '', logs('0x0'), { ...node, message: 'Cannot query more than 2 blocks at once' })
     const one = ['eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x1' }]] as const
-    await both(plain, '', one, { ...node, message: /^Filter returned more than 2 logs\.$/ })
+    await both(plain, '', one, { ...node, message: 'Filter returned more than 2 logs.' })
     // What a gateway is to mine is sent to it signed.
     const { http, webSocket } = over(gateway, held.get('open'))
     const signed = { data: THREE_LOGS, gasLimit: 200_000, gasPrice: 0, chainId: 33, type: 0, nonce: 0 }
     const raw = await SENDER.signTransaction(signed)
     expect(await http('eth_sendRawTransaction', [raw])).toMatchObject({ code: undefined })
     const hosted = { status: 200, code: -32005, upgraded: true }
-    const wide = { ...hosted, message: /at most 2 logs.*at most 1 block$/ }
+    const wide = {
+      ...hosted,
+      message:
+        'query returned more than 2 results: a query may return at most 2 logs over any range, or any number over at most 1 block',
+    }
     await both(gateway, held.get('open'), logs('0x1'), wide)
     expect(await webSocket(...logs('0x4'))).toMatchObject({ code: undefined })
     const blocks = ['trace_filter', [{ fromBlock: '0x0', toBlock: 'latest' }]] as const

@@ -7,6 +7,9 @@ import { createNode, type Node } from '../../src/node/node.ts'
 import { openSession } from '../../src/rpc/session.ts'
 import { assemble } from '../support/assembler.ts'
 import { run, world } from '../support/execution.ts'
+import { saying } from '../support/refusals.ts'
+
+const REVERTED = saying('VM Exception while processing transaction: transaction reverted')
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const MUTE = '0x000000000000000000636f6e736f6c652e6c6f68'
@@ -49,8 +52,8 @@ describe('console.log of a running node', () => {
   })
 
   it('is emitted for failures', async () => {
-    await expect(request('eth_call', logging('PUSH1 0 PUSH1 0 REVERT'), 'latest')).rejects.toThrow('reverted')
-    await expect(request('eth_sendTransaction', logging('#fe'))).rejects.toThrow('reverted')
+    await expect(request('eth_call', logging('PUSH1 0 PUSH1 0 REVERT'), 'latest')).rejects.toThrow(REVERTED)
+    await expect(request('eth_sendTransaction', logging('#fe'))).rejects.toThrow(REVERTED)
     expect(outputs.map(({ texts }) => texts)).toEqual([['hello'], ['hello']])
   })
 
@@ -111,9 +114,9 @@ describe('eth_subscribe console', () => {
     })
     const failing = logging('PUSH1 0 PUSH1 0 REVERT')
     await request('eth_call', logging('STOP'), 'latest')
-    await expect(request('eth_call', failing, 'latest')).rejects.toThrow('reverted')
+    await expect(request('eth_call', failing, 'latest')).rejects.toThrow(REVERTED)
     const hash = await request('eth_sendTransaction', logging('STOP'))
-    await expect(request('eth_sendTransaction', failing)).rejects.toThrow('reverted')
+    await expect(request('eth_sendTransaction', failing)).rejects.toThrow(REVERTED)
     const { transactions } = (await request('eth_getBlockByNumber', 'latest', false)) as {
       transactions: string[]
     }
@@ -122,13 +125,17 @@ describe('eth_subscribe console', () => {
       {
         transactionHash: transactions[0],
         console: ['hello'],
-        failure: expect.stringContaining('revert'),
+        failure: 'transaction reverted',
       },
     ]
     expect(local).toEqual([
       { ...CALL_HASH, console: ['hello'], failure: null },
       { ...CALL_HASH, console: ['hello'], failure: null },
-      { ...CALL_HASH, console: [], failure: expect.stringContaining('revert') },
+      {
+        ...CALL_HASH,
+        console: [],
+        failure: 'VM Exception while processing transaction: transaction reverted',
+      },
       ...mined,
     ])
     expect(keyed).toEqual(mined)

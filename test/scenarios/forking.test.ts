@@ -81,7 +81,11 @@ describeWith(ANVIL, 'a fork of Anvil', () => {
     const warnings: string[] = []
     const logger = { info() {}, warn: (text: string) => void warnings.push(text), error() {}, debug() {} }
     const fork = await forkOf(url, { preset: 'anvil', logger })
-    expect(warnings.join('\n')).toMatch(/another family/)
+    expect(warnings).toContainEqual(
+      expect.stringMatching(
+        /^the upstream http:\/\/127\.0\.0\.1:\d+ \(anvil\/\S+\) is of another family: gas, opcodes and precompiled contracts here are this chain's$/,
+      ),
+    )
     const { accounts, token, transfer } = chain
     expect(await request(fork, 'eth_chainId')).toBe('0x7a69')
     expect(await readWord(fork, token, balanceOf(accounts[1]))).toBe(1000n)

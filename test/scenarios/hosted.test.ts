@@ -69,7 +69,12 @@ describe('the hosted gateway', () => {
     expect(await mined).toBe(head + 1)
     await expect(provider.send('evm_mine', [])).rejects.toMatchObject({ info: { error: { code: -32601 } } })
     await expect(provider.call({ data: '0x00' })).rejects.toMatchObject({
-      info: { error: { code: -32602, message: expect.stringContaining('transaction.to') } },
+      info: {
+        error: {
+          code: -32602,
+          message: 'Invalid transaction.to: expected an address; the hosted profile simulates calls only.',
+        },
+      },
     })
   })
 
@@ -123,8 +128,8 @@ it('a start with a missing key file ends with a message', async () => {
     '--api-keys',
     '/nowhere/keys.json',
   ])
-  expect(stderr).toMatch(
-    /^tandem: There is no key file \/nowhere\/keys.json: make one with tandem keys create .*\n$/,
+  expect(stderr).toBe(
+    'tandem: There is no key file /nowhere/keys.json: make one with tandem keys create --api-keys /nowhere/keys.json --name <name>.\n',
   )
   expect(code).toBe(2)
 })

@@ -191,7 +191,9 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     expect(await message('foundry/1.7.1')).toBe(
       'typed transactions (type 0x2) do not exist on this chain; send a legacy one (cast, forge: --legacy)',
     )
-    expect(await message('node')).toMatch(/--legacy.*type: 'legacy'.*\{ type: 0 \}/)
+    expect(await message('node')).toBe(
+      "typed transactions (type 0x2) do not exist on this chain; send a legacy one (cast, forge: --legacy; Hardhat: gasPrice in the network of hardhat.config, or { type: 0 }; web3.py: 'gasPrice' in the transaction; web3.js: { type: '0x0' } or gasPrice; viem: { type: 'legacy' }; ethers: { type: 0 })",
+    )
   })
 
   it('restarts on its own directory, with the genesis of the first start', async () => {

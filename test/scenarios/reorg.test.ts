@@ -5,6 +5,7 @@ import { encodeBlock } from '../../src/chain/block.ts'
 import { toHex } from '../../src/encoding/hex.ts'
 import type { ChainUpdate } from '../../src/engine/model.ts'
 import { assemble, deployer } from '../support/assembler.ts'
+import { saying } from '../support/refusals.ts'
 import { replayFromGenesis } from '../support/replay.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 
@@ -155,18 +156,25 @@ describe('evm_reorg', () => {
     await mine({ blocks: 2 })
     const before = await head()
     updates.length = 0
-    const refused: [unknown, RegExp][] = [
-      [{ depth: 2, blocks: [{}, {}] }, /-32602 .*not be heavier/],
-      [{ depth: 2, blocks: [] }, /-32602 .*not be heavier/],
-      [{ depth: 0 }, /-32602 depth/],
-      [{ depth: 4 }, /-32602 depth/],
-      [{ depth: 1, blocks: [{ timestamp: 1 }, {}] }, /-32602 blocks\[0\]\.timestamp/],
+    const LIGHT = 'this branch would not be heavier than the 2 blocks that it replaces'
+    const parent = Number((await call('eth_getBlockByNumber', '0x2', false)).timestamp)
+    const refused: [unknown, string][] = [
+      [{ depth: 2, blocks: [{}, {}] }, `blocks: ${LIGHT}`],
+      [{ depth: 2, blocks: [] }, `blocks: ${LIGHT}`],
+      [{ depth: 0 }, 'depth: a chain of height 3 has no 0 blocks to replace'],
+      [{ depth: 4 }, 'depth: a chain of height 3 has no 4 blocks to replace'],
+      [
+        { depth: 1, blocks: [{ timestamp: 1 }, {}] },
+        `blocks[0].timestamp: 1 must be greater than the parent's ${parent}`,
+      ],
       [
         { depth: 1, blocks: [{}, { transactions: [await signed(7)] }] },
-        /-32602 blocks\[1\]\.transactions\[0\]/,
+        "blocks[1].transactions[0]: nonce 7 is not the account's 1",
       ],
     ]
-    for (const [options, words] of refused) await expect(call('evm_reorg', options)).rejects.toThrow(words)
+    for (const [options, words] of refused) {
+      await expect(call('evm_reorg', options)).rejects.toThrow(saying(`-32602 ${words}`))
+    }
     expect(await head()).toEqual(before)
     expect(updates).toEqual([])
     expect((await call('eth_getBlocksByNumber', '0x2')).length).toBe(1)
@@ -254,8 +262,11 @@ describe('siblings', () => {
   it('need a known parent, and a later timestamp than the parent', async () => {
     await mine({ timestamp: 2_000_000_000 })
     const { hash } = await head()
-    await expect(mine({ parent: `0x${'12'.repeat(32)}` })).rejects.toThrow(/-32602 parent.*unknown/)
-    await expect(mine({ parent: hash, timestamp: 1_999_999_999 })).rejects.toThrow(/-32602 timestamp/)
+    const parent = `0x${'12'.repeat(32)}`
+    await expect(mine({ parent })).rejects.toThrow(saying(`-32602 parent: block ${parent} is unknown`))
+    await expect(mine({ parent: hash, timestamp: 1_999_999_999 })).rejects.toThrow(
+      saying("-32602 timestamp 1999999999 must be greater than the parent's 2000000000"),
+    )
   })
 
   it('are included within seven generations, ten at a time, lowest first', async () => {
@@ -307,7 +318,7 @@ describe('evm_importBlock', () => {
     const [one, two] = await branchOf(2)
     const other = await servedNode({ mining: 'manual' })
     await expect(importInto(other, two as string)).rejects.toThrow(
-      /-32000 block 2: the parent 0x.* is unknown/,
+      saying(`-32000 block 2: the parent ${one} is unknown`),
     )
     const refused = { error: { data: { rule: 'parentHash', height: 2, found: one } } }
     expect(await other.reply('evm_importBlock', [await rawBlock(served, two as string)])).toMatchObject(

@@ -246,7 +246,7 @@ describe('a database that was closed', () => {
     const { store, problems } = await openStoreForVerification(dataDir)
     await store.close()
     expect(problems).toEqual([
-      expect.stringMatching(/^its head is block 0 \(0x[0-9a-f]{64}\) where block 9 \(0x[0-9a-f]{64}\) was$/),
+      expect.stringMatching(/^its head is block 0 \(0x[0-9a-f]{64}\); it was block 9 \(0x[0-9a-f]{64}\)$/),
     ])
     expect(await faultsOf(dataDir)).toContainEqual({ table: 'data', key: 'directory', problem: problems[0] })
     await expectRefusal(dataDir, problems[0] as string)

@@ -131,7 +131,10 @@ describe('a level that checks its tables', () => {
     expect(() => level.getSync(key(99))).toThrow(
       expect.objectContaining({
         kind: 'storage',
-        message: expect.stringContaining('LevelDB reports "Corruption: bad block in 000007.ldb"'),
+        message:
+          'The node cannot read what is asked for: its database is damaged (LevelDB reports "Corruption: bad block in 000007.ldb"). ' +
+          'Stop the node: "tandem verify --data-dir /data" names all that is wrong, and "tandem verify --data-dir /data --repair" ' +
+          'goes back to the last whole block.',
       }),
     )
   })

@@ -47,14 +47,21 @@ describe('a log of the previous format', () => {
     const onNotice = (notice: string) => notices.push(notice)
     writeFileSync(file, Buffer.from(whole).fill(7, 12_000, 12_001))
     await expect(openStore({ ...REGTEST, dataDir })).rejects.toThrow(
-      /, at byte \d+: a record is damaged; the last block that is whole is \d \(0x/,
+      new RegExp(
+        `^The database in ${dataDir} is damaged: the write-ahead log journal/0000000001\\.log, at byte \\d+: a record is damaged; the last block that is whole is \\d \\(0x[0-9a-f]{64}\\)\\. ` +
+          `"tandem verify --data-dir ${dataDir}" names all that is wrong, and "tandem verify --data-dir ${dataDir} --repair" goes back to the last whole block\\.$`,
+      ),
     )
     expect(readFileSync(join(dataDir, 'tandem.json'), 'utf8')).toContain('"format":5')
     writeFileSync(file, whole)
     truncateSync(file, whole.length - 1)
     const store = await openStore({ ...REGTEST, dataDir, onNotice })
     expect(headOf(store)).not.toBe(HEAD)
-    expect(notices).toEqual([expect.stringContaining('a write that was interrupted, are left out.')])
+    expect(notices).toEqual([
+      expect.stringMatching(
+        /^The write-ahead log journal\/0000000001\.log, at byte \d+: the last \d+ bytes, a write that was interrupted, are left out\.$/,
+      ),
+    ])
     await store.close()
   })
 })

@@ -51,10 +51,16 @@ describe('openStoreForReading', () => {
   it('refuses a directory without a database, and one in use', () =>
     inDirectory(async (parent) => {
       const dataDir = join(parent, 'data')
-      const refused = (message: string) => ({ kind: 'database', message: expect.stringContaining(message) })
-      await expect(openStoreForReading(dataDir)).rejects.toMatchObject(refused(`no database in ${dataDir}`))
+      const refused = (message: string) => ({ kind: 'database', message })
+      await expect(openStoreForReading(dataDir)).rejects.toMatchObject(
+        refused(`There is no database in ${dataDir}. Name its directory with --data-dir.`),
+      )
       const store = await openStore({ ...REGTEST, dataDir })
-      await expect(openStoreForReading(dataDir)).rejects.toMatchObject(refused('Stop that one'))
+      await expect(openStoreForReading(dataDir)).rejects.toMatchObject(
+        refused(
+          `The data directory ${dataDir} is in use by another running node. Stop that one, or choose another directory.`,
+        ),
+      )
       await store.close()
     }))
 })

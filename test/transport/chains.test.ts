@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import { serve } from '../../src/index.ts'
 import { keyFile } from '../support/api-keys.ts'
 import { BOB, COW } from '../support/noting-chain.ts'
+import { saying } from '../support/refusals.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 
 let node: ServedNode | undefined
@@ -158,8 +159,12 @@ describe('chains by name', () => {
 
   it('need a node of this package, and are not served in the hosted profile', async () => {
     const dispatcher = { dispatchText: async () => undefined }
-    await expect(serve({ dispatcher }, { pool: 1 })).rejects.toThrow('This is not a node of createNode.')
-    await expect(serve({ dispatcher }, { pool: 0 })).rejects.toThrow('Option "pool" expects')
+    await expect(serve({ dispatcher }, { pool: 1 })).rejects.toThrow(
+      saying('This is not a node of createNode.'),
+    )
+    await expect(serve({ dispatcher }, { pool: 0 })).rejects.toThrow(
+      saying('Option "pool" expects a whole number from 1 to 10000, not 0.'),
+    )
     const hosted = { dispatcher, options: { profile: 'hosted' } } as const
     await expect(serve(hosted, { pool: 1, unsafeOpen: true })).rejects.toThrow(
       'Options "profile" and "pool" contradict each other',

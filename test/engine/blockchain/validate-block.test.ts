@@ -8,6 +8,7 @@ import { keccak256 } from '../../../src/encoding/hash.ts'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'
 import { type BrokenRule, createNode, type Node } from '../../../src/index.ts'
 import { createForge, type Forge, transfer } from '../../support/forge.ts'
+import { saying } from '../../support/refusals.ts'
 
 const config = CHAINS.regtest
 const WRONG: Hex = `0x${'77'.repeat(32)}`
@@ -184,15 +185,15 @@ describe('uncles of an imported block', () => {
     const stranger = header(await forge.make(siblings[6] as ExecutedBlock, { uncles: [] }))
     const { bitcoinHeader } = old
     const refused: [readonly Header[], RegExp][] = [
-      [[old], /has number 3, more than 6 below the block's$/],
-      [[young], /has number 10, not one below the block's$/],
-      [[good, good], /is named twice$/],
-      [[header(chain[8])], /is an ancestor$/],
-      [[stranger], /has a parent that is not an ancestor of the block$/],
-      [[{ ...good, bitcoinHeader }], /is not a valid header: /],
+      [[old], /^block 10: uncle 0x[0-9a-f]{64} has number 3, more than 6 below the block's$/],
+      [[young], /^block 10: uncle 0x[0-9a-f]{64} has number 10, not one below the block's$/],
+      [[good, good], /^block 10: uncle 0x[0-9a-f]{64} is named twice$/],
+      [[header(chain[8])], /^block 10: uncle 0x[0-9a-f]{64} is an ancestor$/],
+      [[stranger], /^block 10: uncle 0x[0-9a-f]{64} has a parent that is not an ancestor of the block$/],
+      [[{ ...good, bitcoinHeader }], /^block 10: uncle 0x[0-9a-f]{64} is not a valid header: /],
       [
         [{ ...good, gasUsed: good.gasLimit + 1n }],
-        /is not a valid header: block 8: gasUsed 9922145 exceeds gasLimit 9922144$/,
+        /^block 10: uncle 0x[0-9a-f]{64} is not a valid header: block 8: gasUsed 9922145 exceeds gasLimit 9922144$/,
       ],
     ]
     for (const [uncles, words] of refused) {
@@ -205,7 +206,9 @@ describe('uncles of an imported block', () => {
     const first = await next({}, [good])
     await node.engine.commands.importBlock(first.block)
     const second = await forge.make(first, { uncles: [good] })
-    await expect(node.engine.commands.importBlock(second.block)).rejects.toThrow(/was named by an ancestor$/)
+    await expect(node.engine.commands.importBlock(second.block)).rejects.toThrow(
+      saying(`block 11: uncle ${siblings[7]?.hash} was named by an ancestor`),
+    )
     expect(node.engine.queries.head().hash).toBe(first.hash)
   })
 })

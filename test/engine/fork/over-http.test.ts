@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../../src/node/node.ts'
 import type { NodeOptions } from '../../../src/options/options.ts'
+import { saying } from '../../support/refusals.ts'
 import { type ServedNode, servedNode } from '../../support/served-node.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
@@ -98,7 +99,11 @@ describe('a fork over HTTP', () => {
     await request(node, 'evm_mine')
     await expect(
       request(node, 'anvil_reset', { forking: { jsonRpcUrl: 'http://127.0.0.1:1' } }),
-    ).rejects.toThrow(/127\.0\.0\.1:1/)
+    ).rejects.toThrow(
+      saying(
+        'The upstream http://127.0.0.1:1 cannot be used: ECONNREFUSED, connect ECONNREFUSED 127.0.0.1:1 (attempt 1). Check the URL, or add a second --fork <url>.',
+      ),
+    )
     expect(await request(node, 'eth_blockNumber')).toBe('0x1')
     const filter = await request(node, 'eth_newBlockFilter')
     await request(node, 'anvil_reset', { forking: { jsonRpcUrl: upstream.url } })
@@ -122,11 +127,15 @@ describe('a fork over HTTP', () => {
     expect(await readWord(second, token, balanceOf(accounts[5]))).toBe(9n)
     await second.close()
     await expect(createNode({ fork: upstream.url, forkCache: false, dataDir, forkBlock: 1 })).rejects.toThrow(
-      /holds a fork at block \d+ .* to continue it, or choose another directory/,
+      new RegExp(
+        `^The database in ${dataDir} holds a fork at block (\\d+) \\(0x[0-9a-f]{64}\\), not at block 1 \\(0x[0-9a-f]{64}\\): start with --fork <url>@\\1 to continue it, or choose another directory\\.$`,
+      ),
     )
     for (const settings of [{ dataDir }, { dataDir, chain: 'testnet' }] as const) {
       await expect(createNode(settings)).rejects.toThrow(
-        /holds a fork at block \d+ .*: start with --fork <url>@\d+ to continue it/,
+        new RegExp(
+          `^The database in ${dataDir} holds a fork at block (\\d+) \\(0x[0-9a-f]{64}\\): start with --fork <url>@\\1 to continue it, or choose another directory\\.$`,
+        ),
       )
     }
   })

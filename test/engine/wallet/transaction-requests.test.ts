@@ -7,6 +7,7 @@ import type { Hex } from '../../../src/encoding/hex.ts'
 import { Impersonation } from '../../../src/engine/dev/impersonation.ts'
 import { Pool } from '../../../src/engine/pool/pool.ts'
 import { createRequests } from '../../../src/engine/wallet/transaction-requests.ts'
+import { saying } from '../../support/refusals.ts'
 import { CONFIG, head, Ledger, SENDERS, tx } from '../pool/pool-cases.ts'
 
 const [held, other] = SENDERS as readonly [Hex, Hex]
@@ -39,18 +40,20 @@ it('keeps given members', () => {
   )
 })
 
+const unknown = saying(`Could not find account for address: ${other}`)
+
 it('signs with a given key, and refuses an unknown sender without one', () => {
   const { sign } = requestsOf()
   expect(addressOf(otherKey)).toBe(other)
   expect(sign({ from: other }, otherKey).from).toBe(other)
-  expect(() => sign({ from: other })).toThrow(`Could not find account for address: ${other}`)
+  expect(() => sign({ from: other })).toThrow(unknown)
 })
 
 it('gives an impersonated sender a placeholder signature, and still signs for accounts with a key', () => {
   const { impersonation, sign, toSend } = requestsOf()
-  expect(() => toSend({ from: other })).toThrow('Could not find account')
+  expect(() => toSend({ from: other })).toThrow(unknown)
   impersonation.setEverybody(true)
   expect(toSend({ from: other })).toMatchObject({ from: other, nonce: 0n, gasLimit: 90_000n })
-  expect(() => sign({ from: other })).toThrow('Could not find account')
+  expect(() => sign({ from: other })).toThrow(unknown)
   expect(toSend({ from: held })).toEqual(sign({ from: held }))
 })

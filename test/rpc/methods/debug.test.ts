@@ -287,7 +287,7 @@ describe('debug_traceCall', () => {
     })
     await expect(call('debug_traceCall', message, '0x5', { txIndex: 'zz' })).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringContaining('options.txIndex'),
+      message: 'Invalid options.txIndex: expected a whole number from 0 to 2147483647.',
     })
     await expect(call('debug_traceCall', { ...message, gas: '0x1' })).rejects.toMatchObject({ code: -32602 })
     await expect(call('debug_traceCall', message, '0xffff')).rejects.toMatchObject({ code: -32602 })

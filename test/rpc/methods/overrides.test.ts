@@ -129,19 +129,45 @@ describe.each(ALL)('$method refuses', ({ method, params, state, block }) => {
   })
 
   it('with the path of the member', async () => {
-    const path = (member: string) => expect.stringContaining(`${state}.${CALLED}.${member}`)
-    await refused({ [CALLED]: { balance: '42' } }, {}, path('balance'))
-    await refused({ [CALLED]: { nonce: '0x8000000000000000' } }, {}, path('nonce'))
-    await refused({ [CALLED]: { code: 7 } }, {}, path('code'))
-    await refused({ [CALLED]: { state: { '0x0': word(1), '0x1': '0xzz' } } }, {}, path('state.0x1'))
-    await refused({ [CALLED]: { stateDiff: { '0xzz': '0x1' } } }, {}, path('stateDiff slot 0xzz'))
-    await refused({ [CALLED]: { movePrecompileToAddress: 5 } }, {}, path('movePrecompileToAddress'))
-    await refused({ [CALLED]: { state: {}, stateDiff: {} } }, {}, path('state'))
+    const path = (member: string) => `${state}.${CALLED}.${member}`
+    const number = 'expected a hex number with 0x, within range.'
+    const hex32 = 'expected at most 32 bytes in hex.'
+    await refused({ [CALLED]: { balance: '42' } }, {}, `Invalid ${path('balance')}: ${number}`)
+    await refused({ [CALLED]: { nonce: '0x8000000000000000' } }, {}, `Invalid ${path('nonce')}: ${number}`)
+    await refused({ [CALLED]: { code: 7 } }, {}, `Invalid ${path('code')}: expected hex text.`)
+    await refused(
+      { [CALLED]: { state: { '0x0': word(1), '0x1': '0xzz' } } },
+      {},
+      `Invalid ${path('state.0x1')}: ${hex32}`,
+    )
+    await refused(
+      { [CALLED]: { stateDiff: { '0xzz': '0x1' } } },
+      {},
+      `Invalid ${path('stateDiff slot 0xzz')}: ${hex32}`,
+    )
+    await refused(
+      { [CALLED]: { movePrecompileToAddress: 5 } },
+      {},
+      `Invalid ${path('movePrecompileToAddress')}: expected an address.`,
+    )
+    await refused(
+      { [CALLED]: { state: {}, stateDiff: {} } },
+      {},
+      `${path('state')} and ${path('stateDiff')} cannot be set at the same time`,
+    )
     const none = `stateOverrides.${CALLED}.movePrecompileToAddress: ${CALLED} is not a precompiled contract`
     await refused({ [CALLED]: { movePrecompileToAddress: OTHER } }, {}, none)
-    await refused({}, { number: -1 }, expect.stringContaining(`${block}.number`))
-    await refused({}, { baseFee: 'zz' }, expect.stringContaining(`${block}.baseFee`))
-    await refused({}, { blockHash: { 2: 5 } }, expect.stringContaining(`${block}.blockHash.2`))
+    await refused(
+      {},
+      { number: -1 },
+      `Invalid ${block}.number: expected a whole number from 0 to 9007199254740991.`,
+    )
+    await refused(
+      {},
+      { baseFee: 'zz' },
+      `Invalid ${block}.baseFee: expected a number, in hex with 0x or in decimal digits.`,
+    )
+    await refused({}, { blockHash: { 2: 5 } }, `Invalid ${block}.blockHash.2: expected 32 bytes in hex.`)
     await refused({}, { withdrawals: [] }, `${block}.withdrawals is not supported`)
   })
 
@@ -224,7 +250,7 @@ describe('in the presets', () => {
     ['anvil', `State override error: state and state_diff can't be used together for account ${CALLED}`],
     [
       'hardhat',
-      expect.stringMatching(/^The properties 'state' and 'stateDiff' cannot be used simultaneously/),
+      "The properties 'state' and 'stateDiff' cannot be used simultaneously when configuring the state override set passed to the eth_call method.",
     ],
   ] as const)('%s, state and stateDiff are refused with its message', async (preset, message) => {
     const tool = await createNode({ preset })

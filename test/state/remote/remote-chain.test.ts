@@ -13,6 +13,7 @@ import {
   tooManyInBatch,
 } from '../../support/fault-proxy.ts'
 import { CODE, type ForkedNode, forkedNode, NOBODY } from '../../support/forked-node.ts'
+import { saying } from '../../support/refusals.ts'
 import { remoteSettings, testClock, testDeps } from '../../support/remote.ts'
 import { type ServedNode, servedNode } from '../../support/served-node.ts'
 
@@ -57,33 +58,37 @@ describe('the fork point', () => {
     [
       'another chain',
       { chainId: 30 },
-      /is of chain id 33, not 30 as --fork-chain-id asks\. Name a node of chain 30/,
+      /is of chain id 33, not 30 as --fork-chain-id asks\. Name a node of chain 30 with --fork, or change --fork-chain-id\./,
     ],
     [
       'a block beyond the tip',
       { block: { number: 99 } },
-      /has no block 99: its tip is block 3\. Choose another with --fork-block/,
+      /has no block 99: its tip is block 3\. Choose another with --fork-block, such as latest or -10\./,
     ],
-    ['a block below genesis', { block: { number: -9 } }, /has no block 9 below its tip, which is block 3/],
+    [
+      'a block below genesis',
+      { block: { number: -9 } },
+      /has no block 9 below its tip, which is block 3\. Choose another with --fork-block\./,
+    ],
     [
       'an unknown hash',
       { block: { hash: toFixedHex(1n, 32) } },
-      /has no block 0x0+1: .*Choose another with --fork-block/,
+      /has no block 0x0+1: its tip is block 3, and it does not serve this one\. Choose another with --fork-block, such as latest or -10\./,
     ],
     [
       'a tag that it lacks',
       { block: { tag: 'safe' } },
-      /refused the block "safe": .*Name a height or a hash/,
+      /refused the block "safe": .*\. Name a height or a hash with --fork-block\./,
     ],
     [
       'an unknown transaction',
       { transaction: toFixedHex(1n, 32) },
-      /has no mined transaction 0x0+1\. Check --fork-transaction-hash/,
+      /has no mined transaction 0x0+1\. Check --fork-transaction-hash, and that the URL is of its network\./,
     ],
   ])('that is %s is refused with the remedy', async (_, settings, sentence) => {
     await expect(fork(settings)).rejects.toMatchObject({
       kind: 'upstream',
-      message: expect.stringMatching(sentence),
+      message: expect.stringMatching(`^The upstream ${proxy.url} ${sentence.source}$`),
     })
   })
 
@@ -171,7 +176,9 @@ describe('the chain', () => {
     const other = await servedNode({ chainId: 77 })
     onTestFinished(() => other.close())
     await expect(chain.setUrls([other.url])).rejects.toThrow(
-      /does not have block 3 .* which this fork stands on/,
+      saying(
+        `The upstream ${other.url} does not have block 3 (${chain.point.hash}), which this fork stands on. The former URL stays; fork again with anvil_reset.`,
+      ),
     )
     expect(await chain.request('eth_chainId', [])).toBe('0x21')
     await chain.setUrls([node.url])
@@ -262,7 +269,11 @@ describe('the state', () => {
     const state = (await fork()).stateAt((await fork()).point)
     const items: StateItem[] = [{ kind: 'account', address: NOBODY }, ...slots(3)]
     proxy.push(fault)
-    await expect(state.fetch(items)).rejects.toThrow(/gave a wrong answer: .* Nothing of it was used/)
+    await expect(state.fetch(items)).rejects.toThrow(
+      new RegExp(
+        `^The upstream ${proxy.url} gave a wrong answer: eth_(getAccountInfo|getStorageValues) .*\\. Nothing of it was used; try again, or fork from another URL\\.$`,
+      ),
+    )
     expect(state.account(NOBODY)).toBeUndefined()
     expect(state.cell(contract, 0n)).toBeUndefined()
     await state.fetch(items)

@@ -4,6 +4,7 @@ import { type Hex, toFixedHex } from '../../../src/encoding/hex.ts'
 import type { StateItem } from '../../../src/state/remote/model.ts'
 import { answering, changed, type Fault, type FaultProxy, type Message } from '../../support/fault-proxy.ts'
 import { type ForkedNode, forkedNode, NOBODY } from '../../support/forked-node.ts'
+import { saying } from '../../support/refusals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 let proxy: FaultProxy
@@ -46,7 +47,7 @@ describe('a wrong block', () => {
         ...block,
         transactions: block.transactions.map((one: Message) => ({ ...one, value: '0x77' })),
       })),
-      /transaction 0x\w+ has fields that do not hash to its hash/,
+      /transaction 0x\w+ has fields that do not hash to its hash in block 2/,
     ],
     [
       'without a transaction',
@@ -118,10 +119,15 @@ describe('a wrong block', () => {
     proxy.push(fault)
     await expect(chain.blockByHash(hash)).rejects.toMatchObject({
       kind: 'upstream',
-      message: expect.stringMatching(sentence),
+      message: expect.stringMatching(
+        `^The upstream ${proxy.url} gave a wrong answer: (${sentence.source})\\. Nothing of it was used; try again, or fork from another URL\\.$`,
+      ),
     })
   })
 })
+
+const OFFLINE =
+  'Run once without --fork-offline, fetch it ahead with tandem fork warm, or import a cache that has it.'
 
 describe('the cache of a fork', () => {
   const items: StateItem[] = [{ kind: 'account', address: NOBODY }]
@@ -147,8 +153,8 @@ describe('the cache of a fork', () => {
     const state = offline.stateAt(offline.point)
     await state.fetch(items)
     await expect(state.fetch([{ kind: 'cell', address: contract, slot: 3n }])).rejects.toThrow(
-      new RegExp(
-        `^Offline, and the cache does not have slot 0x3 of ${contract} at block 3 .*tandem fork warm`,
+      saying(
+        `Offline, and the cache does not have slot 0x3 of ${contract} at block 3 (${first.point.hash}). ${OFFLINE}`,
       ),
     )
     expect(await offline.isPointCanonical()).toBe(true)
@@ -158,22 +164,32 @@ describe('the cache of a fork', () => {
   it('requires exactly one matching fork offline', async () => {
     const cacheDir = temporaryFolder()
     await expect(fork({ cacheDir, isOffline: true })).rejects.toThrow(
-      /the cache does not have a fork at block "latest"/,
+      saying(
+        `Offline, and the cache does not have a fork at block "latest" from ${proxy.url} in ${cacheDir}. ${OFFLINE}`,
+      ),
     )
     for (const number of [2, 3]) await (await fork({ cacheDir, block: { number } })).close()
     await expect(fork({ cacheDir, isOffline: true })).rejects.toThrow(
-      /has 2 forks: .*Name one with --fork-block/,
+      saying(
+        `Offline, and the cache in ${cacheDir} has 2 forks: 3 (${await hashAt(3)}) of chain 33, 2 (${await hashAt(2)}) of chain 33. Name one with --fork-block, or its chain with --fork-chain-id.`,
+      ),
     )
     expect((await fork({ cacheDir, isOffline: true, block: { number: 2 } })).point.number).toBe(2)
     await expect(fork({ cacheDir, isOffline: true, chainId: 30 })).rejects.toThrow(
-      /of chain 30 from http:\/\/127\.0\.0\.1:\d+ in/,
+      saying(
+        `Offline, and the cache does not have a fork at block "latest" of chain 30 from ${proxy.url} in ${cacheDir}. ${OFFLINE}`,
+      ),
     )
   })
 })
 
 describe('a URL that is not a node', () => {
   it.each<[string, Fault, RegExp]>([
-    ['a web page', answering('<!doctype html>'), /not a JSON-RPC node/],
+    [
+      'a web page',
+      answering('<!doctype html>'),
+      /^cannot be used: it is not a JSON-RPC node \(it answers with a web page\) \(attempt \d\)\. Check the URL, or add a second --fork <url>\.$/,
+    ],
     [
       'an error',
       changed((reply) =>
@@ -183,12 +199,22 @@ describe('a URL that is not a node', () => {
           error: { code: -32601, message: 'no such method' },
         })),
       ),
-      /refused eth_chainId: no such method\. Is it a JSON-RPC node\?/,
+      /^refused eth_chainId: no such method\. Is it a JSON-RPC node\?$/,
     ],
-    ['other JSON', answering({ message: 'hello' }), /not that of a JSON-RPC node/],
+    [
+      'other JSON',
+      answering({ message: 'hello' }),
+      /^cannot be used: its answer is JSON, and not that of a JSON-RPC node \(attempt \d\)\. Check the URL, or add a second --fork <url>\.$/,
+    ],
   ])('but %s is refused', async (_, fault, sentence) => {
     proxy.always(fault)
     onTestFinished(() => proxy.always(undefined))
-    await expect(fork()).rejects.toThrow(sentence)
+    const start = `The upstream ${proxy.url} `
+    const { message } = await fork().then(
+      () => new Error('it forked'),
+      (error: Error) => error,
+    )
+    expect(message.slice(0, start.length)).toBe(start)
+    expect(message.slice(start.length)).toMatch(sentence)
   })
 })

@@ -106,7 +106,9 @@ describe('a change of the key file', () => {
     await start()
     const complaint = line(/is not JSON/)
     writeFileSync(keys.file, '{"version":1,')
-    expect(await complaint).toContain('The keys from before stay as they were.')
+    expect(await complaint).toContain(
+      `The key file ${keys.file} is not JSON. The keys from before stay as they were.`,
+    )
     expect((await call(key)).status).toBe(200)
     const other = keyFile()
     const added = await other.add('new')

@@ -66,7 +66,7 @@ describe('the method table', () => {
     'treats $signature as an unknown method when disabled',
     (method) => {
       expect(freshBridge().gas(plainData(method))).toBe(23_000n)
-      expect(failure(plainData(method))?.message).toContain('switched off')
+      expect(failure(plainData(method))?.message).toBe(`${method.signature} is switched off`)
     },
   )
 
@@ -81,9 +81,11 @@ describe('the method table', () => {
   })
 
   it.each(enabled)('serves $signature by no CALLCODE and no DELEGATECALL', (method) => {
-    expect(failure(plainData(method), { kind: 'callcode' })?.message).toContain('does not serve a callcode')
-    expect(failure(plainData(method), { kind: 'delegatecall' })?.message).toContain(
-      'does not serve a delegatecall',
+    expect(failure(plainData(method), { kind: 'callcode' })?.message).toBe(
+      `${method.signature} does not serve a callcode`,
+    )
+    expect(failure(plainData(method), { kind: 'delegatecall' })?.message).toBe(
+      `${method.signature} does not serve a delegatecall`,
     )
   })
 
@@ -117,7 +119,9 @@ describe('data that do not call a method', () => {
 
   it('empty data request a release', () => {
     expect(freshBridge().gas('0x')).toBe(23_000n)
-    expect(failure('0x', { kind: 'staticcall', isStatic: true })?.message).toContain('releaseBtc')
+    expect(failure('0x', { kind: 'staticcall', isStatic: true })?.message).toBe(
+      'releaseBtc() does not serve a staticcall',
+    )
   })
 })
 
@@ -158,7 +162,8 @@ describe('methods that are not simulated', () => {
 
   it('fail with a message that names the method', () => {
     const message = failure(dataOf('updateCollections'), { caller: FEDERATOR })?.message
-    expect(message).toContain('updateCollections()')
-    expect(message).toContain('not simulated')
+    expect(message).toBe(
+      'the Bridge failed on updateCollections(): transactions of the parent chain are not simulated',
+    )
   })
 })

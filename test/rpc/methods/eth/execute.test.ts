@@ -149,7 +149,9 @@ describe('eth_estimateGas', () => {
   it('refuses foreign tags, missing blocks and a fifth parameter', async () => {
     const outcome = async (...rest: unknown[]) =>
       (await asked('eth_estimateGas', [{ to: B }, ...rest])).outcome
-    expect((await outcome('safe')).error?.message).toMatch(/^Unsupported block specifier 'safe'\./)
+    expect((await outcome('safe')).error?.message).toBe(
+      "Unsupported block specifier 'safe'. Can only be either 'earliest', 'latest', 'pending' or a specific block number (either hex - prepending '0x' or decimal).",
+    )
     expect(await outcome('0xffffff')).toEqual(refusal(-32602, 'Invalid block number 16777215'))
     expect(await outcome('latest', {}, {}, {})).toEqual(refusal(-32602, 'method parameters invalid'))
   })

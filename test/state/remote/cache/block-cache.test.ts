@@ -15,6 +15,7 @@ import {
   listCache,
 } from '../../../../src/state/remote/cache/cache-directory.ts'
 import type { CacheRecord } from '../../../../src/state/remote/cache/records.ts'
+import { saying } from '../../../support/refusals.ts'
 import { testDeps } from '../../../support/remote.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
@@ -186,7 +187,7 @@ describe('the cache', () => {
     const first = await load(root)
     expect([...first.found.keys()]).toEqual([keyOf(cell(1n))])
     expect(first.notices).toEqual([
-      expect.stringMatching(/is corrupt; it was put aside, and what it held is fetched/),
+      `The cache file ${path} is corrupt; it was put aside, and what it held is fetched again.`,
     ])
     expect(readdirSync(folder).filter((name) => name.endsWith('.aside'))).toHaveLength(1)
     expect(await load(root)).toEqual({ found: first.found, notices: [] })
@@ -201,7 +202,10 @@ describe('the cache', () => {
     copyFileSync(join(folderOf(root), name), join(folderOf(root, other), name))
     const { found, notices } = await load(root, other)
     expect(found.size).toBe(0)
-    expect(notices).toEqual([expect.stringMatching(/is foreign/)])
+    const path = join(folderOf(root, other), name)
+    expect(notices).toEqual([
+      `The cache file ${path} is foreign; it was put aside, and what it held is fetched again.`,
+    ])
   })
 
   it('has the records of several writers at the same time', async () => {
@@ -263,13 +267,15 @@ describe('the size', () => {
   it('that is too small for one block stops writes, but not the fork', async () => {
     const root = temporaryFolder()
     const notices = await store(root, [[code(1)], [code(2)], [code(3)]], BLOCK, 2500)
-    expect(notices).toEqual([expect.stringMatching(/not written any more: it would exceed 2500 bytes/)])
+    expect(notices).toEqual([
+      'The cache of the fork is not written any more: it would exceed 2500 bytes (--fork-cache-size).',
+    ])
     expect((await load(root)).found.size).toBe(2)
   })
 
   it.skipIf(process.platform !== 'linux')('is disabled when its folder cannot be created', async () => {
     expect(await store('/proc/tandem', [[code(1)]])).toEqual([
-      expect.stringContaining("ENOENT: no such file or directory, mkdir '/proc/tandem'"),
+      "The cache of the fork is not written any more: ENOENT: no such file or directory, mkdir '/proc/tandem'.",
     ])
   })
 
@@ -307,17 +313,28 @@ describe('an archive', () => {
     const file = join(root, 'cache.gz')
     await exportCache(root, file)
     const whole = readFileSync(file)
-    const damaged: [string, Buffer][] = [
-      ['text', Buffer.from('hello')],
-      ['half', whole.subarray(0, whole.length >> 1)],
+    const no = (path: string, why: string) =>
+      saying(`The file ${path} is not a fork cache of this program (${why}). Nothing was imported.`)
+    const damaged: [string, Buffer, string][] = [
+      ['text', Buffer.from('hello'), 'incorrect header check'],
+      ['half', whole.subarray(0, whole.length >> 1), 'unexpected end of file'],
     ]
-    for (const [name, bytes] of damaged) {
+    for (const [name, bytes, why] of damaged) {
       writeFileSync(join(root, name), bytes)
-      await expect(importCache(other, join(root, name), 1 << 20, 1000)).rejects.toThrow(/is not a fork cache/)
+      await expect(importCache(other, join(root, name), 1 << 20, 1000)).rejects.toThrow(
+        no(join(root, name), why),
+      )
     }
-    await expect(importCache(other, file, 20, 1000)).rejects.toThrow(/is not a fork cache/)
-    await expect(importCache(other, join(root, 'none'), 20, 1000)).rejects.toThrow(/ENOENT/)
-    await expect(exportCache(other, file)).rejects.toThrow(/nothing to export/)
+    await expect(importCache(other, file, 20, 1000)).rejects.toThrow(
+      no(file, 'Cannot create a Buffer larger than 20 bytes'),
+    )
+    const none = join(root, 'none')
+    await expect(importCache(other, none, 20, 1000)).rejects.toThrow(
+      no(none, `ENOENT: no such file or directory, open '${none}'`),
+    )
+    await expect(exportCache(other, file)).rejects.toThrow(
+      saying(`There is nothing to export: the fork cache in ${other} is empty.`),
+    )
     expect(await listCache(other)).toEqual([])
   })
 })
