@@ -46,7 +46,7 @@ import type { Simulations } from './queries/simulate.ts'
 import type { BlockSimulations } from './queries/simulate-blocks.ts'
 import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
-import type { ValueSlots } from './queries/value-slot.ts'
+import type { ValueFields } from './queries/value-field.ts'
 import type { Replica } from './replica.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -58,7 +58,7 @@ export interface Queries
     CallSequences,
     Replays,
     Simulations,
-    ValueSlots {
+    ValueFields {
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when it is a side block and `requireCanonical` is set. */
   block(reference: BlockReference): Promise<BlockView | undefined>

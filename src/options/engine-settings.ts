@@ -191,7 +191,7 @@ export const ENGINE_SETTINGS = {
   }),
   abi: setting(paths, {
     flag: '--abi <paths>',
-    help: 'ABI files, artifact folders, Hardhat or Foundry projects: names for failures and call trees',
+    help: 'ABI files, artifact folders, Hardhat or Foundry projects: names for failures and call trees, and storage layouts for variables by name',
     fallback: [],
     fallbackText: 'none',
   }),

@@ -164,7 +164,8 @@ export function fakeEngine(
     simulateBlocks: note('simulateBlocks', []),
     callMany: note('callMany', []),
     callBundle: note('callBundle', []),
-    valueSlot: note('valueSlot', { address: CONTRACT, slot: 1n }),
+    valueField: note('valueField', { answer: {} }),
+    wordAnswer: note('wordAnswer', {}),
     traceFilter: note('traceFilter', []),
     traceCalls: async (steps) => {
       for (const { tracer } of steps) reportPlainCall(tracer, A, B, stateWith(0n))

@@ -19,7 +19,7 @@ import { StateSimulations } from './simulate.ts'
 import { StateBlockSimulations } from './simulate-blocks.ts'
 import { StorageSearch } from './storage-range.ts'
 import { TraceSearch } from './trace-filter.ts'
-import { createValueSlots } from './value-slot.ts'
+import { createValueFields } from './value-field.ts'
 
 /** Limits and modes of queries. */
 export interface QueryOptions {
@@ -125,7 +125,7 @@ function simulationQueries(context: Context) {
     simulateBlocks: (simulation) => blocks.simulateBlocks(simulation),
     callMany: (...given) => sequences.callMany(...given),
     callBundle: (...given) => sequences.callBundle(...given),
-    ...createValueSlots(context),
+    ...createValueFields(context),
   } satisfies Partial<Queries>
 }
 

@@ -54,7 +54,7 @@ export const evm_setAbi = method({
   name: 'evm_setAbi',
   changesState: true,
   summary:
-    'Registers the ABI of a contract, to decode its calls and errors in failure reasons, call trees and on the terminal; beyond 4096 contracts, or 8 MiB of names, the oldest registrations are dropped.',
+    'Registers the ABI of a contract, to decode its calls and errors in failure reasons, call trees and on the terminal; the storageLayout of an artifact serves to read and write its variables by name. Beyond 4096 contracts, or 8 MiB of names, the oldest registrations are dropped.',
   params: { contract: Contract, abi: Abi },
   result: () => z.literal(true),
   examples: [

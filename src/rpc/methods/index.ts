@@ -8,12 +8,12 @@ import { DEBUG_RAW_METHODS } from './debug-raw.ts'
 import { DEBUG_STATE_METHODS } from './debug-state.ts'
 import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
 import { DEV_CHAIN_METHODS } from './dev/chain.ts'
-import { DEV_ERC20_METHODS } from './dev/erc20.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
 import { DEV_NODE_METHODS } from './dev/node.ts'
 import { DEV_POOL_METHODS } from './dev/pool.ts'
 import { DEV_STATE_METHODS } from './dev/state.ts'
 import { DEV_STATE_FILE_METHODS } from './dev/state-files.ts'
+import { DEV_TOKEN_METHODS } from './dev/tokens.ts'
 import { VARIABLE_METHODS } from './dev/variables.ts'
 import { BLOCK_METHODS } from './eth/block.ts'
 import { BRIDGE_METHODS } from './eth/bridge.ts'
@@ -92,5 +92,5 @@ export const METHODS: readonly AnyMethod[] = [
   ...DEV_NODE_METHODS,
   ...DEV_POOL_METHODS,
   ...DEV_CHAIN_METHODS,
-  ...DEV_ERC20_METHODS,
+  ...DEV_TOKEN_METHODS,
 ]
