@@ -47,9 +47,10 @@ export const ERROR_KINDS = [
   /** Two EVMs executed one message differently; data names what differs. */
   'execution-differs',
   /**
-   * These ten: why a block or a transaction cannot be simulated, each with its own code in the specification of
+   * These thirteen: why blocks or a transaction cannot be simulated, each with its own code in the specification of
    * eth_simulateV1.
    */
+  'base-not-found',
   'nonce-too-low',
   'nonce-too-high',
   'price-too-low',
@@ -58,8 +59,11 @@ export const ERROR_KINDS = [
   'block-gas-exceeded',
   'block-order',
   'timestamp-order',
+  'precompile-moved-to-itself',
+  'precompiles-moved-to-same',
   'initcode-too-long',
-  'too-many-blocks',
+  /** More blocks, or more gas, than a simulation may have. */
+  'simulation-limit',
   /** The upstream of a fork cannot be reached, lacks what is needed, or gave a wrong answer. */
   'upstream',
   /** The disk refused to write a change, which was not made, or holds damaged data. */

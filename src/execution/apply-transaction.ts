@@ -28,6 +28,8 @@ export interface TransactionOutcome {
   readonly succeeded: boolean
   /** The receipt's gas used, after the refund. */
   readonly gasUsed: bigint
+  /** The gas used before the refund. */
+  readonly gasBeforeRefund: bigint
   /**
    * What the sender paid for gas, collected for the block; not always `gasUsed` × price
    * (docs/internals/protocol.md#failing-precompiles).
@@ -129,7 +131,8 @@ async function run(parts: TransactionParts, intrinsic: bigint): Promise<Transact
     transactionIndex,
   })
 
-  const { gasUsed, charged } = bill(result, intrinsic, gasLimit)
+  const gasBeforeRefund = intrinsic + result.gasUsed
+  const { gasUsed, charged } = bill(result, gasBeforeRefund, gasLimit)
   const back = state.account(from) ?? EMPTY_ACCOUNT
   state.putAccount(from, withBalance(back, back.balance + (gasLimit - charged) * gasPrice))
   const fee = charged * gasPrice
@@ -140,6 +143,7 @@ async function run(parts: TransactionParts, intrinsic: bigint): Promise<Transact
   return {
     succeeded: failure === undefined,
     gasUsed,
+    gasBeforeRefund,
     fee,
     logs: result.logs,
     output: result.output,
@@ -153,12 +157,7 @@ async function run(parts: TransactionParts, intrinsic: bigint): Promise<Transact
 }
 
 /** Gas for the receipt and gas to pay; the refund is at most half of what was used. */
-function bill(
-  result: MessageResult,
-  intrinsic: bigint,
-  gasLimit: bigint,
-): { gasUsed: bigint; charged: bigint } {
-  const used = intrinsic + result.gasUsed
+function bill(result: MessageResult, used: bigint, gasLimit: bigint): { gasUsed: bigint; charged: bigint } {
   if (result.precompileFailed) return { gasUsed: used, charged: gasLimit }
   const refund = result.refund < used / 2n ? result.refund : used / 2n
   return { gasUsed: used - refund, charged: used - refund }

@@ -41,15 +41,16 @@ export function overriddenBlock(env: BlockEnvironment, overrides: BlockOverrideV
 
 /**
  * Writes state overrides account by account in the order given. Returns the block with the precompiled contracts where
- * they stand then. Throws `invalid-params`.
+ * they stand then. `name` is what error messages call the overrides. Throws `invalid-params`.
  */
 export function applyOverrides(
   overlay: Overlay,
   env: BlockEnvironment,
   overrides: StateOverrides,
   vm: Pick<Vm, 'rulesAt'>,
+  name = 'stateOverrides',
 ): BlockEnvironment {
-  const precompiles = movedPrecompiles(overrides, env.precompiles ?? vm.rulesAt(env.number).precompiles)
+  const precompiles = movedPrecompiles(overrides, env.precompiles ?? vm.rulesAt(env.number).precompiles, name)
   for (const [address, override] of overrides) applyOverride(overlay, address, override)
   return precompiles === undefined ? env : { ...env, precompiles }
 }
@@ -58,6 +59,7 @@ export function applyOverrides(
 function movedPrecompiles(
   overrides: StateOverrides,
   own: ReadonlyMap<Hex, Precompile>,
+  name: string,
 ): ReadonlyMap<Hex, Precompile> | undefined {
   let moved: Map<Hex, Precompile> | undefined
   let targets: Set<Hex> | undefined
@@ -71,7 +73,7 @@ function movedPrecompiles(
     moved ??= new Map(own)
     moved.delete(address)
     if (target === undefined) continue
-    const path = `stateOverrides.${address}.movePrecompileToAddress`
+    const path = `${name}.${address}.movePrecompileToAddress`
     if (contract === undefined) throw invalidParams(`${path}: ${address} is not a precompiled contract`)
     if (overrides.has(target)) {
       throw invalidParams('Precompiled contracts can not be moved to an overridden address')

@@ -4,7 +4,7 @@ import { encodeUnsigned, type Transaction } from '../chain/transaction.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { invalidParams, NodeError } from '../errors.ts'
+import { type ErrorKind, NodeError } from '../errors.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
 import type { Vm } from '../evm/rules.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
@@ -21,6 +21,8 @@ export interface SimulatedCall extends CallRequest {
 /** What simulating a transaction needs. */
 export interface SimulatedTransactionParts {
   readonly call: SimulatedCall
+  /** What error messages call it: `payload.blockStateCalls[0].calls[0]`. They do not name it when absent. */
+  readonly name?: string
   /** Keeps what the transaction did. */
   readonly state: Overlay
   readonly env: BlockEnvironment
@@ -28,6 +30,7 @@ export interface SimulatedTransactionParts {
   readonly chainId: number
   /** Gas left in the block; a call without gas gets all of it, up to the cap. */
   readonly gasAvailable: bigint
+  /** Most gas that the call gets, whatever it asks for. */
   readonly gasCap: bigint
   /** Check nonce and price by the rules for blocks. The other rules always hold. */
   readonly validation: boolean
@@ -55,7 +58,7 @@ function transactionOf({
   const unsigned = {
     nonce: call.nonce ?? state.account(from)?.nonce ?? 0n,
     gasPrice,
-    gasLimit: call.gas ?? least(gasAvailable, gasCap, vm.rulesAt(env.number).maxGas),
+    gasLimit: least(call.gas ?? least(gasAvailable, vm.rulesAt(env.number).maxGas), gasCap),
     to,
     value,
     data,
@@ -65,40 +68,60 @@ function transactionOf({
   return { ...unsigned, hash: keccakHex(raw), from, v: 0, r: 0n, s: 0n, raw, isRemasc: false }
 }
 
-/** Throws the error of the simulation standard for a transaction that cannot be in the block. */
+/** A refusal, which ends with the name of the call. */
+function refusal(
+  kind: ErrorKind,
+  { name }: Pick<SimulatedTransactionParts, 'name'>,
+  words: string,
+  remark = '',
+): NodeError {
+  return new NodeError(kind, name === undefined ? words : `${words} (${name}${remark})`)
+}
+
+/** Checks nonce and price as in a block. */
+function checkValidity(transaction: Transaction, parts: SimulatedTransactionParts): void {
+  const { state, env } = parts
+  const { from, nonce, gasPrice } = transaction
+  const { nonce: expected } = state.account(from) ?? EMPTY_ACCOUNT
+  const difference = `address ${from}, tx: ${nonce} state: ${expected}`
+  if (nonce < expected) throw refusal('nonce-too-low', parts, `nonce too low: ${difference}`)
+  if (nonce > expected) throw refusal('nonce-too-high', parts, `nonce too high: ${difference}`)
+  if (gasPrice < env.minimumGasPrice) {
+    const prices = `address ${from}, maxFeePerGas: ${gasPrice}, baseFee: ${env.minimumGasPrice}`
+    const remark = ': the base fee is the minimum gas price of the block'
+    throw refusal('price-too-low', parts, `max fee per gas less than block base fee: ${prices}`, remark)
+  }
+}
+
+/** Throws the error of the simulation standard for a transaction that cannot be in the block, in geth's words. */
 function check(transaction: Transaction, parts: SimulatedTransactionParts): void {
-  const { state, env, vm, gasAvailable, validation } = parts
-  const { from, to, nonce, gasPrice, gasLimit, value, data } = transaction
-  const account = state.account(from) ?? EMPTY_ACCOUNT
+  const { call, state, env, vm, gasAvailable, gasCap, validation } = parts
+  const { from, to, gasPrice, gasLimit, value, data } = transaction
   const rules = vm.rulesAt(env.number)
-  if (validation && nonce < account.nonce) {
-    throw new NodeError('nonce-too-low', `nonce too low: ${from} has nonce ${account.nonce}, not ${nonce}`)
+  const wanted = call.gas ?? gasLimit
+  if (wanted > gasAvailable) {
+    const words = `block gas limit reached: ${wanted} exceeds the ${gasAvailable} left`
+    throw refusal('block-gas-exceeded', parts, words)
   }
-  if (validation && nonce > account.nonce) {
-    throw new NodeError('nonce-too-high', `nonce too high: ${from} has nonce ${account.nonce}, not ${nonce}`)
-  }
-  if (validation && gasPrice < env.minimumGasPrice) {
-    const words = `gas price ${gasPrice} is below the minimum gas price ${env.minimumGasPrice} of the block`
-    throw new NodeError('price-too-low', words)
-  }
-  if (gasLimit > gasAvailable) {
-    throw new NodeError(
-      'block-gas-exceeded',
-      `block gas limit reached: ${gasLimit} exceeds the ${gasAvailable} left`,
-    )
+  if (validation) checkValidity(transaction, parts)
+  const intrinsic = rules.intrinsicGas(transaction)
+  if (gasCap < intrinsic && gasCap < gasAvailable) {
+    const words = `gas cap reached: all calls together may use ${gasCap} more`
+    throw refusal('simulation-limit', parts, words)
   }
   if (to === null && data.length > rules.maxInitcodeSize) {
-    const words = `max initcode size exceeded: ${data.length} is above ${rules.maxInitcodeSize}`
-    throw new NodeError('initcode-too-long', words)
+    const words = `max initcode size exceeded: code size ${data.length} limit ${rules.maxInitcodeSize}`
+    throw refusal('initcode-too-long', parts, words)
   }
-  const intrinsic = rules.intrinsicGas(transaction)
   if (gasLimit < intrinsic) {
-    throw new NodeError('intrinsic-gas-too-low', `intrinsic gas too low: have ${gasLimit}, want ${intrinsic}`)
+    const words = `intrinsic gas too low: have ${gasLimit}, want ${intrinsic}`
+    throw refusal('intrinsic-gas-too-low', parts, words)
   }
+  const { balance } = state.account(from) ?? EMPTY_ACCOUNT
   const cost = value + gasPrice * gasLimit
-  if (account.balance < cost) {
-    const words = `insufficient funds for gas * price + value: ${from} has ${account.balance}, needs ${cost}`
-    throw new NodeError('cost-not-covered', words)
+  if (balance < cost) {
+    const words = `insufficient funds for gas * price + value: address ${from} have ${balance} want ${cost}`
+    throw refusal('cost-not-covered', parts, words)
   }
 }
 
@@ -128,6 +151,6 @@ export async function applySimulated(
     traced.end(transaction.gasLimit, outcome)
     return { transaction, outcome }
   } catch (error) {
-    throw error instanceof TransactionRejected ? invalidParams(error.message) : error
+    throw error instanceof TransactionRejected ? refusal('invalid-params', parts, error.message) : error
   }
 }

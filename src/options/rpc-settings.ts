@@ -68,7 +68,7 @@ export const RPC_SETTINGS = {
   }),
   callGasCap: setting(quantity(0n, GAS_BITS), {
     flag: '--call-gas-cap <gas>',
-    help: 'most gas that eth_call may use; 0 is no limit',
+    help: 'most gas that eth_call may use, or all calls of eth_simulateV1 together; 0 is no limit',
     fallback: 10_000_000n,
     rskjKeys: { 'rpc.callGasCap': same },
   }),

@@ -36,6 +36,16 @@ export function requireCallable(block: BlockArgument, queries: Queries): void {
   requireKnown(block, queries)
 }
 
+/** As `requireKnown`, with the error of eth_simulateV1, which the reference node does not have: `base-not-found`. */
+export function requireBase(block: BlockArgument, queries: Queries): void {
+  try {
+    requireKnown(block, queries)
+  } catch (error) {
+    if (!(error instanceof NodeError) || error.kind !== 'block-not-found') throw error
+    throw new NodeError('base-not-found', `header not found (${error.message})`)
+  }
+}
+
 /** The result of `read` on the state after a block, without a promise if the state is in memory. Throws, or rejects with, `block-not-found`. */
 export function readState<T>(
   argument: BlockArgument,

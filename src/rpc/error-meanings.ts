@@ -37,6 +37,7 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'mining-refused': 'The submitted work is refused; the message gives the reason.',
   'invalid-block':
     'The block breaks a rule of the chain; the message names the first, and data has `rule`, `height` and, where values are compared, `expected` and `found`.',
+  'base-not-found': 'There is no block, or none that is canonical, to simulate on.',
   'nonce-too-low': 'The nonce of a simulated transaction is below that of its sender.',
   'nonce-too-high': 'The nonce of a simulated transaction is above that of its sender.',
   'price-too-low': 'The gas price of a simulated transaction is below the minimum of its block.',
@@ -45,8 +46,10 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'block-gas-exceeded': 'The gas limit of a simulated block is exceeded.',
   'block-order': 'The number of a simulated block is not above that of the previous block.',
   'timestamp-order': 'The timestamp of a simulated block is not above that of the previous block.',
+  'precompile-moved-to-itself': 'A precompiled contract is moved to its own address.',
+  'precompiles-moved-to-same': 'Two precompiled contracts are moved to one address.',
   'initcode-too-long': 'The init code of a simulated creation is too long.',
-  'too-many-blocks': 'The request simulates more blocks than the limit.',
+  'simulation-limit': 'The request simulates more blocks, or uses more gas, than the limit.',
 }
 
 /** The errors that any call may get, whatever its method. */

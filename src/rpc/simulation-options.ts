@@ -1,9 +1,10 @@
 /** Where a simulation runs, and on what: the block and the overrides that a caller sent, checked. */
+import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { BlockReference, SimulationOptions } from '../engine/model.ts'
-import { invalidParams } from '../errors.ts'
+import { invalidParams, NodeError } from '../errors.ts'
 import type {
   AccountOverride,
   BlockOverrideValues,
@@ -86,6 +87,41 @@ export function stateOverridesOf(
     overrides.set(account, { ...override, ...rule, ...(variables && { variables }) })
   }
   return overrides
+}
+
+/** The addresses of the precompiled contracts of all heights. */
+const PRECOMPILES: ReadonlySet<Hex> = new Set(Object.values(PRECOMPILE_ADDRESS))
+
+/**
+ * The state overrides of a simulated block by the rules of eth_simulateV1 in ethereum/execution-apis, which the reference
+ * node does not have. Throws as `stateOverridesOf`, and the errors of the standard for moves of precompiled contracts.
+ */
+export function simulatedOverridesOf(
+  sent: SentOverrides,
+  context: Context,
+  path: string,
+): StateOverrides | undefined {
+  const overrides = stateOverridesOf(sent, context, path)
+  if (overrides === undefined) return undefined
+  const replacing = new Map<Hex, AccountOverride>()
+  const movedTo = new Map<Hex, Hex>()
+  for (const [account, override] of overrides) {
+    replacing.set(account, { ...override, replacesPrecompile: true })
+    const target = override.movePrecompileToAddress
+    // The engine knows which contracts exist at the height of the block, and refuses the other accounts.
+    if (target === undefined || !PRECOMPILES.has(account)) continue
+    const name = `${path}.${account}.movePrecompileToAddress`
+    if (target === account) {
+      throw new NodeError('precompile-moved-to-itself', `${name}: it is the address itself`)
+    }
+    const other = movedTo.get(target)
+    if (other !== undefined) {
+      throw new NodeError('precompiles-moved-to-same', `${name}: ${other} is moved to ${target} already`)
+    }
+    if (overrides.has(target)) throw invalidParams(`${name}: ${target} is overridden itself`)
+    movedTo.set(target, account)
+  }
+  return replacing
 }
 
 /** Why `state` and `stateDiff` of an account do not go together, in the words of each tool. */

@@ -14,8 +14,8 @@ import { CallTracer } from '../../evm/tracing/call-tracer.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { TransactionOutcome } from '../../execution/apply-transaction.ts'
 import { applyOverrides, overriddenBlock } from '../../execution/overrides.ts'
-import type { BlockOverrideValues, StateOverrides } from '../../execution/request.ts'
-import { applySimulated, type SimulatedCall } from '../../execution/simulated-transaction.ts'
+import type { StateOverrides } from '../../execution/request.ts'
+import { applySimulated } from '../../execution/simulated-transaction.ts'
 import { logsWithTransfers } from '../../execution/transfer-logs.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
@@ -24,20 +24,12 @@ import type { Chain } from '../blockchain/chain.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { Pending } from '../mining/pending.ts'
 import type { BlockReference } from '../model.ts'
+import { type PlacedBlock, placedBlocks, type SimulatedBlockRequest } from './block-placement.ts'
 import type { Lookup } from './lookup.ts'
 
-/** Most blocks of one simulation, those that fill gaps of height included. */
-const MAX_BLOCKS = 256
 const NO_OVERRIDES: StateOverrides = new Map()
 /** Decoded trie nodes kept during a simulation. */
 const CACHE_NODES = 10_000
-
-/** A block to simulate. */
-export interface SimulatedBlockRequest {
-  readonly overrides: BlockOverrideValues
-  readonly stateOverrides?: StateOverrides | undefined
-  readonly calls: readonly SimulatedCall[]
-}
 
 /** Blocks to simulate, in order. */
 export interface BlockSimulation {
@@ -66,8 +58,9 @@ export interface SimulatedBlock {
 /** Simulated blocks. */
 export interface BlockSimulations {
   /**
-   * Runs the blocks, gaps of height filled with empty ones. Throws `block-not-found`, `limit-exceeded` at the time
-   * limit, and the errors of the simulation standard for a block or a transaction that is not valid at its place.
+   * Runs the blocks, gaps of height filled with empty ones. Throws `base-not-found`, `limit-exceeded` at the time
+   * limit, `invalid-params` for state overrides that do not apply, and the errors of the simulation standard for a block
+   * or a transaction that is not valid at its place.
    */
   simulateBlocks(simulation: BlockSimulation): Promise<readonly SimulatedBlock[]>
 }
@@ -77,42 +70,11 @@ interface Parts extends ChainAccess {
   readonly lookup: Lookup
   readonly pending: Pick<Pending, 'current'>
   readonly vm: Vm
-  /** Gas of a call without gas. */
+  /** Most gas that the calls of a simulation may use together. */
   readonly callGasCap: bigint
   readonly maxTraceBytes: number
   /** Time limit of simulations without one of their own, milliseconds; 0 is no limit. */
   readonly timeoutMs: number
-}
-
-/** A block to simulate with its height and time. */
-interface Placed extends SimulatedBlockRequest {
-  readonly number: number
-  readonly timestamp: number
-}
-
-/** Gives each block its height and time, and fills gaps. */
-function placed(blocks: readonly SimulatedBlockRequest[], base: Header, seconds: number): readonly Placed[] {
-  const chain: Placed[] = []
-  let { number, timestamp } = base
-  for (const block of blocks) {
-    const { number: height = number + 1, timestamp: time } = block.overrides
-    if (height <= number) {
-      throw new NodeError('block-order', `block numbers must be in order: ${height} <= ${number}`)
-    }
-    if (chain.length + height - number > MAX_BLOCKS) {
-      throw new NodeError('too-many-blocks', `too many blocks: ${MAX_BLOCKS} are simulated at most`)
-    }
-    for (number++; number < height; number++) {
-      timestamp += seconds
-      chain.push({ overrides: {}, calls: [], number, timestamp })
-    }
-    if (time !== undefined && time <= timestamp) {
-      throw new NodeError('timestamp-order', `block timestamps must be in order: ${time} <= ${timestamp}`)
-    }
-    timestamp = time ?? timestamp + seconds
-    chain.push({ ...block, number, timestamp })
-  }
-  return chain
 }
 
 /** The block simulations of a node. */
@@ -131,7 +93,7 @@ export class StateBlockSimulations implements BlockSimulations {
     const run = new SimulationRun(this.#parts, simulation, { base, trie, end })
     const yieldIfDue = createEventLoopYield('query')
     const done: SimulatedBlock[] = []
-    for (const block of placed(simulation.blocks, base.block.header, config.difficulty.goalSeconds)) {
+    for (const block of placedBlocks(simulation.blocks, base.block.header, config.difficulty.goalSeconds)) {
       await yieldIfDue()
       if (performance.now() > end) throw new NodeError('limit-exceeded', 'the simulation takes too long')
       done.push(await run.append(done.at(-1)?.executed ?? base, block))
@@ -148,7 +110,7 @@ export class StateBlockSimulations implements BlockSimulations {
       return { base: executed, trie }
     }
     const view = await this.#parts.lookup.block(reference)
-    if (view === undefined) throw new NodeError('block-not-found', 'header not found')
+    if (view === undefined) throw new NodeError('base-not-found', 'header not found')
     return { base: view.executed, trie }
   }
 }
@@ -179,10 +141,15 @@ class SimulationRun {
   readonly #budget: TraceBudget
   readonly #yieldIfDue = createEventLoopYield('query')
   readonly #known: Map<Hex, ExecutedBlock>
+  readonly #base: Header
+  /** Of `callGasCap`. */
+  #gasLeft: bigint
 
   constructor(parts: Parts, simulation: BlockSimulation, { base, trie, end }: RunStart) {
     this.#parts = parts
     this.#simulation = simulation
+    this.#base = base.block.header
+    this.#gasLeft = parts.callGasCap
     this.#trie = trie
     this.#end = end
     this.#budget = new TraceBudget(parts.maxTraceBytes)
@@ -190,13 +157,14 @@ class SimulationRun {
   }
 
   /** Runs a block on its parent. */
-  async append(parent: ExecutedBlock, block: Placed): Promise<SimulatedBlock> {
+  async append(parent: ExecutedBlock, block: PlacedBlock): Promise<SimulatedBlock> {
     const { vm } = this.#parts
     const draft = this.#draftOf(parent, block)
     const overlay = new Overlay(this.#trie.reader(parent.postState))
     const plain = overriddenBlock(this.#environmentOf(parent, draft), block.overrides)
-    const env = applyOverrides(overlay, plain, block.stateOverrides ?? NO_OVERRIDES, vm)
-    const done = await this.#runCalls(block.calls, overlay, env)
+    const name = `${block.name}.stateOverrides`
+    const env = applyOverrides(overlay, plain, block.stateOverrides ?? NO_OVERRIDES, vm, name)
+    const done = await this.#runCalls(block, overlay, env)
     const state = this.#trie.commit(parent.postState, overlay.changes())
     this.#trie.remember(state)
     const executed = this.#completed(parent, draft, done, state.root)
@@ -212,48 +180,51 @@ class SimulationRun {
     return environmentOf(draft, ancestry, (hash) => known.get(hash) ?? blocks.get(hash))
   }
 
-  /** The header with all fields that do not follow from the execution. */
-  #draftOf(parent: ExecutedBlock, { number, timestamp, overrides }: Placed): Header {
+  /**
+   * The header with all fields that do not follow from the execution. As in the recorded exchanges of the standard
+   * (fixtures/execution-apis), a block has the gas limit and the fee recipient of the simulated block below it, also
+   * where they were overridden, with validation its minimum gas price too, and no other override.
+   */
+  #draftOf(parent: ExecutedBlock, { number, timestamp, overrides }: PlacedBlock): Header {
     const { config } = this.#parts
     const { validation } = this.#simulation
     const above = parent.block.header
+    const isFirst = above === this.#base
     return {
       ...emptyHeader(number, config),
       parentHash: parent.hash,
-      coinbase: overrides.coinbase ?? ZERO_ADDRESS,
+      coinbase: overrides.coinbase ?? (isFirst ? ZERO_ADDRESS : above.coinbase),
       stateRoot: parent.postState,
-      difficulty: overrides.difficulty ?? above.difficulty,
+      difficulty: overrides.difficulty ?? this.#base.difficulty,
       gasLimit: overrides.gasLimit ?? above.gasLimit,
       timestamp,
       minimumGasPrice: overrides.minimumGasPrice ?? (validation ? above.minimumGasPrice : 0n),
     }
   }
 
-  async #runCalls(
-    calls: readonly SimulatedCall[],
-    state: Overlay,
-    env: BlockEnvironment,
-  ): Promise<BlockCalls> {
-    const { config, vm, callGasCap } = this.#parts
+  async #runCalls({ calls, name }: PlacedBlock, state: Overlay, env: BlockEnvironment): Promise<BlockCalls> {
+    const { config, vm } = this.#parts
     const { validation, traceTransfers } = this.#simulation
     const done: BlockCalls = { transactions: [], receipts: [], calls: [], gasUsed: 0n, paidFees: 0n }
     const destroyedEarlier = new Set<Hex>()
-    for (const call of calls) {
+    for (const [index, call] of calls.entries()) {
       await this.#yieldIfDue()
       const tracer = traceTransfers ? new CallTracer(this.#budget) : undefined
       const { transaction, outcome } = await applySimulated({
         call,
+        name: `${name}.calls[${index}]`,
         state,
         env,
         vm,
         chainId: config.chainId,
         gasAvailable: env.gasLimit - done.gasUsed,
-        gasCap: callGasCap,
+        gasCap: this.#gasLeft,
         validation,
         destroyedEarlier,
         tracer,
         deadlineMs: this.#end - performance.now(),
       })
+      this.#gasLeft -= outcome.gasUsed
       for (const address of outcome.destroyed) destroyedEarlier.add(address)
       record(done, transaction, outcome)
       done.calls.push({ outcome, logs: tracer === undefined ? outcome.logs : logsWithTransfers(tracer.root) })

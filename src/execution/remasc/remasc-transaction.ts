@@ -39,7 +39,8 @@ export function applyRemascTransaction(
     tracer?.log?.(log)
   })
   tracer?.exit?.({ gasUsed: 0n, output: EMPTY })
-  return { succeeded: true, gasUsed: 0n, fee: 0n, logs, output: EMPTY, destroyed: [], participants: payees }
+  const free = { gasUsed: 0n, gasBeforeRefund: 0n, fee: 0n }
+  return { succeeded: true, ...free, logs, output: EMPTY, destroyed: [], participants: payees }
 }
 
 /** Adds fees, wei, to REMASC's balance; creates the account if there is none. */

@@ -22,7 +22,7 @@ export const SimulationObject = object(
         {
           blockOverrides: BlockOverridesObject,
           stateOverrides: StateOverrideSet,
-          calls: arrayOf(PricedCallObject),
+          calls: arrayOf(PricedCallObject, { indexed: true }),
         },
         { nullIsAbsent: true },
       ),
@@ -41,8 +41,9 @@ const FAILED = -32015
 const CallResultObject = z.lazy(() =>
   z.strictObject({
     status: z.enum(['0x0', '0x1']),
-    returnData: DataText,
+    returnData: DataText.describe('empty if the call failed; `error.data` has the payload of a revert'),
     gasUsed: QuantityText,
+    maxUsedGas: QuantityText.describe('the gas used before the refund'),
     logs: z.array(LogObject),
     error: z
       .strictObject({
@@ -77,12 +78,13 @@ export function toRpcSimulatedBlock(
   const { hash, block } = executed
   let logIndex = 0
   const resultOf = ({ outcome, logs }: SimulatedCallResult, index: number) => {
-    const { succeeded, gasUsed, output, failure } = outcome
+    const { succeeded, gasUsed, gasBeforeRefund, output, failure } = outcome
     const error = failure && errorOf(failure)
     return {
       status: succeeded ? ('0x1' as const) : ('0x0' as const),
-      returnData: toHex(output),
+      returnData: succeeded ? toHex(output) : ('0x' as const),
       gasUsed: toQuantity(gasUsed),
+      maxUsedGas: toQuantity(gasBeforeRefund),
       logs: logs.map((log) => ({
         ...toRpcReceiptLog(log, {
           blockHash: hash,

@@ -155,7 +155,8 @@ describe.each(ALL)('$method refuses', ({ method, params, state, block }) => {
       {},
       `${path('state')} and ${path('stateDiff')} cannot be set at the same time`,
     )
-    const none = `stateOverrides.${CALLED}.movePrecompileToAddress: ${CALLED} is not a precompiled contract`
+    const owner = method === 'eth_simulateV1' ? state : 'stateOverrides'
+    const none = `${owner}.${CALLED}.movePrecompileToAddress: ${CALLED} is not a precompiled contract`
     await refused({ [CALLED]: { movePrecompileToAddress: OTHER } }, {}, none)
     await refused(
       {},
@@ -172,6 +173,8 @@ describe.each(ALL)('$method refuses', ({ method, params, state, block }) => {
   })
 
   it('what the reference node refuses, with its messages', async () => {
+    // It follows geth (test/rpc/methods/eth/simulate.test.ts).
+    if (method === 'eth_simulateV1') return
     const sha = '0x0000000000000000000000000000000000000002'
     await refused({ [sha]: { balance: '0x1' } }, {}, 'Precompiled contracts can not be overridden')
     await refused(

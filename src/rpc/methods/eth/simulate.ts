@@ -5,7 +5,7 @@ import { keccakHex } from '../../../encoding/hash.ts'
 import { fromHex, toHex } from '../../../encoding/hex.ts'
 import type { BundledTransaction, SequencedCall } from '../../../engine/queries/call-sequence.ts'
 import { invalidParams, NodeError } from '../../../errors.ts'
-import { requireCallable } from '../../block-lookup.ts'
+import { requireBase, requireCallable } from '../../block-lookup.ts'
 import { timeLeft } from '../../deadlines.ts'
 import { integer } from '../../json-forms.ts'
 import { method } from '../../method.ts'
@@ -20,7 +20,7 @@ import {
   scalar,
   type ValueOf,
 } from '../../parameter.ts'
-import { stateOverridesOf } from '../../simulation-options.ts'
+import { simulatedOverridesOf, stateOverridesOf } from '../../simulation-options.ts'
 import {
   BLOCK_OVERRIDE_MEMBERS,
   BlockOverridesObject,
@@ -39,11 +39,11 @@ export const eth_simulateV1 = method({
   name: 'eth_simulateV1',
   heavy: true,
   summary:
-    'Simulates blocks of calls on top of a block, each on the state after the previous one, and returns the blocks with the results of their calls. The blocks have no REMASC transaction; `baseFeePerGas` overrides the minimum gas price.',
+    'Simulates blocks of calls on top of a block, each on the state after the previous one, and returns the blocks with the results of their calls. The blocks have no REMASC transaction; `baseFeePerGas` overrides the minimum gas price. All calls together may use the gas of `--call-gas-cap`.',
   params: { payload: SimulationObject, block: optional(StateBlock, 'latest') },
   result: () => z.array(SimulatedBlockObject),
   errors: [
-    'block-not-found',
+    'base-not-found',
     'nonce-too-low',
     'nonce-too-high',
     'price-too-low',
@@ -52,8 +52,10 @@ export const eth_simulateV1 = method({
     'block-gas-exceeded',
     'block-order',
     'timestamp-order',
+    'precompile-moved-to-itself',
+    'precompiles-moved-to-same',
     'initcode-too-long',
-    'too-many-blocks',
+    'simulation-limit',
   ],
   examples: [
     {
@@ -90,7 +92,7 @@ export const eth_simulateV1 = method({
           cumulativeDifficulty: '0x1',
           rskPteEdges: [],
           baseEvent: null,
-          calls: [{ status: '0x1', returnData: '0x', gasUsed: '0x5208', logs: [] }],
+          calls: [{ status: '0x1', returnData: '0x', gasUsed: '0x5208', maxUsedGas: '0x5208', logs: [] }],
         },
       ],
     },
@@ -104,14 +106,17 @@ export const eth_simulateV1 = method({
       returnFullTransactions = false,
     } = payload
     if (blockStateCalls.length === 0) throw invalidParams('payload.blockStateCalls: empty input')
-    const blocks = blockStateCalls.map(({ blockOverrides = {}, stateOverrides, calls = [] }, index) => ({
-      overrides: blockOverrides,
-      stateOverrides:
-        stateOverrides &&
-        stateOverridesOf(stateOverrides, context, `payload.blockStateCalls[${index}].stateOverrides`),
-      calls,
-    }))
-    requireCallable(block, engine.queries)
+    const blocks = blockStateCalls.map(({ blockOverrides = {}, stateOverrides, calls = [] }, index) => {
+      const name = `payload.blockStateCalls[${index}]`
+      return {
+        name,
+        overrides: blockOverrides,
+        stateOverrides:
+          stateOverrides && simulatedOverridesOf(stateOverrides, context, `${name}.stateOverrides`),
+        calls,
+      }
+    })
+    requireBase(block, engine.queries)
     const simulated = await engine.queries.simulateBlocks({
       base: block.reference,
       blocks,

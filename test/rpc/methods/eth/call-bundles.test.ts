@@ -51,7 +51,10 @@ describe('eth_callMany', () => {
     expect(answers).toEqual([
       [{ value: word(1) }, { value: word(2) }, { value: word(1) }],
       [{ value: word(3) }, { value: word(50) }, { error: 'revert nope' }],
-      [{ value: word(51) }, { error: `insufficient funds for gas * price + value: ${C0} has 0, needs 1` }],
+      [
+        { value: word(51) },
+        { error: `insufficient funds for gas * price + value: address ${C0} have 0 want 1` },
+      ],
     ])
     await expect(ask('eth_callMany', [])).rejects.toMatchObject({ code: -32602 })
   })

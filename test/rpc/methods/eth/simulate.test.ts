@@ -10,6 +10,7 @@ import { A } from '../../../support/fake-chain.ts'
 const word = (value: bigint | number | string) => `0x${BigInt(value).toString(16).padStart(64, '0')}`
 const account = (digits: string) => `0x${digits.padEnd(39, '0')}1`
 const [C0, C1, C2, C3] = [account('c0'), account('c1'), account('c2'), account('c3')] as const
+const IDENTITY = '0x0000000000000000000000000000000000000004'
 const NOWHERE = `0x${'0'.repeat(40)}`
 const TRANSFER = keccak256(Buffer.from('Transfer(address,address,uint256)'))
 
@@ -98,7 +99,7 @@ describe('eth_simulateV1', () => {
       gasLimit: head.gasLimit,
       gasUsed: '0xa410',
     })
-    const plain = { status: '0x1', returnData: '0x', gasUsed: '0x5208', logs: [] }
+    const plain = { status: '0x1', returnData: '0x', gasUsed: '0x5208', maxUsedGas: '0x5208', logs: [] }
     expect(block?.calls).toEqual([plain, plain])
     expect(block?.transactions).toHaveLength(2)
     expect(block?.stateRoot).not.toBe(head.stateRoot)
@@ -250,12 +251,12 @@ describe('eth_simulateV1', () => {
     expect(blocks[0]).toMatchObject({ miner: C0, minimumGasPrice: '0x14', gasLimit: '0x989681' })
   })
 
-  it('shows the reason of a revert', async () => {
+  it('shows the reason of a revert, whose payload is in the error only', async () => {
     const [call] = await callsOf({ stateOverrides: { [C1]: { code: REVERT_NOPE } }, calls: [{ to: C1 }] })
     const data = `0x08c379a0${REASON}`
     expect(call).toMatchObject({
       status: '0x0',
-      returnData: data,
+      returnData: '0x',
       error: { code: 3, message: 'execution reverted: nope', data },
     })
   })
@@ -299,49 +300,93 @@ describe('eth_simulateV1', () => {
     }
   })
 
-  const funded = { stateOverrides: { [C0]: { balance: '0xffffffffff', nonce: '0xa' } } }
-  it.each<[number, object, object]>([
-    [-38010, { ...funded, calls: [{ from: C0, to: C1, nonce: '0x0' }] }, { validation: true }],
-    [-38011, { ...funded, calls: [{ from: C0, to: C1, nonce: '0x64' }] }, { validation: true }],
-    [
-      -38012,
-      { blockOverrides: { baseFeePerGas: '0xf' }, calls: [{ from: C0, to: C1 }] },
-      { validation: true },
-    ],
-    [-38013, { calls: [{ from: C0, to: C1, gas: '0x0' }] }, {}],
-    [-38014, { calls: [{ from: C0, to: C1, value: '0x3e8' }] }, {}],
-    [-38015, { blockOverrides: { gasLimit: '0x5208' }, calls: [{ from: C0, to: C1, gas: '0x5209' }] }, {}],
-    [
-      -38015,
-      {
-        blockOverrides: { gasLimit: '0xa40f' },
-        calls: [
-          { to: C1, gas: '0x5208' },
-          { to: C1, gas: '0x5208' },
-        ],
-      },
-      {},
-    ],
-    [-38020, { blockOverrides: { number: '0x1' } }, {}],
-    [-38021, { blockOverrides: { time: 2_000_000_000 } }, {}],
-    [-38025, { calls: [{ from: C0, input: `0x${'00'.repeat(49_153)}` }] }, {}],
-    [-38026, { blockOverrides: { number: 258 } }, {}],
-    [-32602, { blockOverrides: { blobBaseFee: word(1) } }, {}],
-    [-32602, { stateOverrides: { '0x0000000000000000000000000000000000000001': { code: '0x' } } }, {}],
-  ])('returns error %i for %j %j', async (code, block, more) => {
-    await expect(simulate({ blockStateCalls: [block], ...more })).rejects.toMatchObject({ code })
-  })
-
-  it('accepts any nonce without validation, and needs a block', async () => {
+  it('accepts any nonce without validation', async () => {
     const calls = await callsOf({
-      ...funded,
+      stateOverrides: { [C0]: { balance: '0xffffffffff', nonce: '0xa' } },
       calls: [
         { from: C0, to: C1, nonce: '0x0' },
         { from: C0, to: C1 },
       ],
     })
     expect(calls.map(({ status }) => status)).toEqual(['0x1', '0x1'])
-    await expect(simulate({ blockStateCalls: [] })).rejects.toMatchObject({ code: -32602 })
-    await expect(simulate({ blockStateCalls: [{}] }, word(99))).rejects.toMatchObject({ code: -32600 })
+  })
+
+  it('replaces a precompiled contract by code for the calls of its block', async () => {
+    const blocks = await simulate({
+      blockStateCalls: [
+        {
+          stateOverrides: { [IDENTITY]: { code: returning('602a') } },
+          calls: [{ to: IDENTITY, data: '0x1234' }],
+        },
+        { stateOverrides: { [IDENTITY]: { balance: '0x5' } }, calls: [{ to: IDENTITY, data: '0x1234' }] },
+      ],
+    })
+    expect(blocks.map(({ calls }) => calls[0]?.returnData)).toEqual([word(42), '0x1234'])
+  })
+
+  it('limits all calls together to the gas cap', async () => {
+    const own = await createNode({ mining: 'manual', callGasCap: 100_000 })
+    const run = (blockStateCalls: object[]) =>
+      own.request({ method: 'eth_simulateV1', params: [{ blockStateCalls, returnFullTransactions: true }] })
+    try {
+      const calls = [{ to: C1 }, { to: C1, gas: '0x7a1200', data: '0x' }]
+      const blocks = await run([{ calls }, { calls: calls.slice(0, 1) }])
+      // What the calls before left, also where more is asked for.
+      expect(blocks).toMatchObject([
+        { transactions: [{ gas: '0x186a0' }, { gas: '0x13498' }] },
+        { transactions: [{ gas: '0xe290' }] },
+      ])
+      await expect(run([{ calls }, { calls: [...calls, { to: C1 }] }])).rejects.toMatchObject({
+        code: -38026,
+        message:
+          'gas cap reached: all calls together may use 16000 more (payload.blockStateCalls[1].calls[2])',
+      })
+    } finally {
+      await own.close()
+    }
+  })
+
+  it('keeps the gas limit and fee recipient of an override, but not its difficulty and hashes', async () => {
+    const hash = `0x${'12'.repeat(32)}`
+    const blocks = await simulate({
+      blockStateCalls: [
+        {
+          blockOverrides: {
+            gasLimit: '0x989681',
+            feeRecipient: C0,
+            prevRandao: '0x63',
+            baseFeePerGas: '0x5',
+            blockHash: { 1: hash },
+          },
+          stateOverrides: { [C1]: { code: returning('600140') } },
+          calls: [{ to: C1 }],
+        },
+        { blockOverrides: { number: 4 }, calls: [{ to: C1 }] },
+      ],
+    })
+    const { hash: head, difficulty } = await ask<Block & { difficulty: string }>(
+      'eth_getBlockByNumber',
+      '0x1',
+      false,
+    )
+    const kept = { gasLimit: '0x989681', miner: C0 }
+    expect(blocks).toMatchObject([
+      { ...kept, difficulty: '0x63', minimumGasPrice: '0x5' },
+      { ...kept, difficulty, minimumGasPrice: '0x0', calls: [] },
+      { ...kept, difficulty, minimumGasPrice: '0x0' },
+    ])
+    expect(blocks.map(({ calls }) => calls[0]?.returnData)).toEqual([hash, undefined, head])
+  })
+
+  it('has the gas before the refund', async () => {
+    // Clears slot 0: 5,000 gas and a refund of 15,000, at most half of the gas used.
+    const [call] = await callsOf({
+      stateOverrides: { [C1]: { code: '0x5f5f55', stateDiff: { '0x0': '0x1' } } },
+      calls: [{ to: C1 }],
+    })
+    expect(call).toMatchObject({
+      maxUsedGas: `0x${(26_004).toString(16)}`,
+      gasUsed: `0x${(13_002).toString(16)}`,
+    })
   })
 })

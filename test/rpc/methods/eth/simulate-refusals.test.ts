@@ -1,0 +1,164 @@
+/**
+ * What eth_simulateV1 refuses, with the codes of its specification (ethereum/execution-apis, src/eth/execute.yaml) and the
+ * words of geth, followed by the path of the member or call.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createNode, type Node } from '../../../../src/index.ts'
+import { word } from '../../../support/override-cases.ts'
+
+const [C0, C1] = [`0xc0${'0'.repeat(37)}1`, `0xc1${'0'.repeat(37)}1`] as const
+const SHA256 = '0x0000000000000000000000000000000000000002'
+const IDENTITY = '0x0000000000000000000000000000000000000004'
+const BLOCK = 'payload.blockStateCalls[0]'
+const CALL = `${BLOCK}.calls[0]`
+
+let node: Node
+beforeAll(async () => {
+  node = await createNode({ mining: 'manual' })
+  await node.request({ method: 'evm_mine', params: [2_000_000_000] })
+})
+afterAll(() => node.close())
+const simulate = (payload: object, block: unknown = 'latest') =>
+  node.request({ method: 'eth_simulateV1', params: [payload, block] })
+
+describe('eth_simulateV1', () => {
+  const funded = { stateOverrides: { [C0]: { balance: '0xffffffffff', nonce: '0xa' } } }
+  it.each<[number, string, object, object]>([
+    [
+      -38010,
+      `nonce too low: address ${C0}, tx: 0 state: 10 (${CALL})`,
+      { ...funded, calls: [{ from: C0, to: C1, nonce: '0x0' }] },
+      { validation: true },
+    ],
+    [
+      -38011,
+      `nonce too high: address ${C0}, tx: 100 state: 10 (${CALL})`,
+      { ...funded, calls: [{ from: C0, to: C1, nonce: '0x64' }] },
+      { validation: true },
+    ],
+    [
+      -38012,
+      `max fee per gas less than block base fee: address ${C0}, maxFeePerGas: 0, baseFee: 15 (${CALL}: the base fee is the minimum gas price of the block)`,
+      { blockOverrides: { baseFeePerGas: '0xf' }, calls: [{ from: C0, to: C1 }] },
+      { validation: true },
+    ],
+    [
+      -38013,
+      `intrinsic gas too low: have 0, want 21000 (${CALL})`,
+      { calls: [{ from: C0, to: C1, gas: '0x0' }] },
+      {},
+    ],
+    [
+      -38014,
+      `insufficient funds for gas * price + value: address ${C0} have 0 want 1000 (${CALL})`,
+      { calls: [{ from: C0, to: C1, value: '0x3e8' }] },
+      {},
+    ],
+    [
+      -38015,
+      `block gas limit reached: 21001 exceeds the 21000 left (${CALL})`,
+      { blockOverrides: { gasLimit: '0x5208' }, calls: [{ from: C0, to: C1, gas: '0x5209' }] },
+      {},
+    ],
+    [
+      -38015,
+      `block gas limit reached: 21000 exceeds the 20999 left (${BLOCK}.calls[1])`,
+      {
+        blockOverrides: { gasLimit: '0xa40f' },
+        calls: [
+          { to: C1, gas: '0x5208' },
+          { to: C1, gas: '0x5208' },
+        ],
+      },
+      {},
+    ],
+    [
+      -38020,
+      `block numbers must be in order: 1 <= 1 (${BLOCK}.blockOverrides.number)`,
+      { blockOverrides: { number: '0x1' } },
+      {},
+    ],
+    [
+      -38021,
+      `block timestamps must be in order: 2000000000 <= 2000000000 (${BLOCK}.blockOverrides.time)`,
+      { blockOverrides: { time: 2_000_000_000 } },
+      {},
+    ],
+    [
+      -38022,
+      `${BLOCK}.stateOverrides.${SHA256}.movePrecompileToAddress: it is the address itself`,
+      { stateOverrides: { [SHA256]: { movePrecompileToAddress: SHA256 } } },
+      {},
+    ],
+    [
+      -38023,
+      `${BLOCK}.stateOverrides.${SHA256}.movePrecompileToAddress: ${IDENTITY} is moved to ${C1} already`,
+      {
+        stateOverrides: {
+          [IDENTITY]: { movePrecompileToAddress: C1 },
+          [SHA256]: { movePrecompileToAddress: C1 },
+        },
+      },
+      {},
+    ],
+    [
+      -32602,
+      `${BLOCK}.stateOverrides.${SHA256}.movePrecompileToAddress: ${C1} is overridden itself`,
+      { stateOverrides: { [SHA256]: { movePrecompileToAddress: C1 }, [C1]: { nonce: '0x1' } } },
+      {},
+    ],
+    [
+      -32602,
+      `${BLOCK}.stateOverrides.${C1}.movePrecompileToAddress: ${C1} is not a precompiled contract`,
+      { stateOverrides: { [C1]: { movePrecompileToAddress: C1 } } },
+      {},
+    ],
+    [
+      -38025,
+      `max initcode size exceeded: code size 49153 limit 49152 (${CALL})`,
+      { calls: [{ from: C0, input: `0x${'00'.repeat(49_153)}` }] },
+      {},
+    ],
+    [
+      -38026,
+      `too many blocks (${BLOCK}: at most 256 are simulated)`,
+      { blockOverrides: { number: 258 } },
+      {},
+    ],
+    [
+      -32602,
+      `${BLOCK}.blockOverrides.blobBaseFee is not supported`,
+      { blockOverrides: { blobBaseFee: word(1) } },
+      {},
+    ],
+  ])('returns error %i, %s', async (code, message, block, more) => {
+    await expect(simulate({ blockStateCalls: [block], ...more })).rejects.toMatchObject({ code, message })
+  })
+
+  it.each<[string, object]>([
+    ['Invalid payload.blockStateCalls: expected an array.', { blockStateCalls: {} }],
+    ['payload.blockStateCalls: empty input', { blockStateCalls: [] }],
+    ['Invalid payload.blockStateCalls[1]: expected an object.', { blockStateCalls: [{}, 5] }],
+    ['Invalid payload.blockStateCalls[0].calls: expected an array.', { blockStateCalls: [{ calls: {} }] }],
+    [
+      'Invalid payload.blockStateCalls[0].calls[1]: expected an object.',
+      { blockStateCalls: [{ calls: [{}, 5] }] },
+    ],
+    [
+      'Invalid payload.traceTransfers: expected true or false.',
+      { blockStateCalls: [{}], traceTransfers: 'maybe' },
+    ],
+  ])('refuses with %s', async (message, payload) => {
+    await expect(simulate(payload)).rejects.toMatchObject({ code: -32602, message })
+  })
+
+  it('needs a block', async () => {
+    const unknown = word(99)
+    const hash = { blockHash: unknown }
+    const refused = (block: unknown, message: string) =>
+      expect(simulate({ blockStateCalls: [{}] }, block)).rejects.toMatchObject({ code: -32000, message })
+    await refused(unknown, `header not found (Block ${unknown} not found)`)
+    await refused(hash, `header not found (Block with hash ${unknown} not found)`)
+    await refused('0x63', 'header not found (Block 0x63 not found)')
+  })
+})
