@@ -239,7 +239,7 @@ export class BlockStore {
     throw new NodeError(
       'database',
       `The database holds a chain that began with block ${found}, not ${hash}: ` +
-        'it was made with another genesis or other funded accounts. Choose another data directory.',
+        'it was made with another genesis or other funded accounts. Start with the options of its first start, or choose another data directory.',
     )
   }
 
