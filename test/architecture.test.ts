@@ -31,7 +31,7 @@ const LAYERS = [
   'runners',
   'cli',
 ]
-const EVERYWHERE = ['errors.ts', 'logger.ts', 'maybe-promise.ts']
+const EVERYWHERE = ['counted.ts', 'errors.ts', 'logger.ts', 'maybe-promise.ts']
 /** The package's exports: right of all but the command, which uses them. Packages of their own, in `packages/`, import the built one. */
 const PUBLIC = 'index.ts'
 

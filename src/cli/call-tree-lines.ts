@@ -6,11 +6,12 @@ import { panicMessage } from '../abi/panic.ts'
 import { type AbiRegistry, type DecodedCall, decodedText } from '../abi/registry.ts'
 import { bytesText, valuesText } from '../abi/value-text.ts'
 import type { Log } from '../chain/receipt.ts'
+import { counted } from '../counted.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
 import { revertReason } from '../evm/failure-message.ts'
 import { PRECOMPILES } from '../evm/precompiles/table.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
-import { coins, plain, plural } from './terminal-text.ts'
+import { coins, plain } from './terminal-text.ts'
 
 /** What a tree is printed with. */
 export interface TreeContext {
@@ -155,8 +156,8 @@ class TreeLines {
   all(): string[] {
     const { calls, events } = this.#left
     const more = [
-      ...(calls > 0 ? [plural(calls, 'more call')] : []),
-      ...(events > 0 ? [plural(events, 'more event')] : []),
+      ...(calls > 0 ? [counted(calls, 'more call')] : []),
+      ...(events > 0 ? [counted(events, 'more event')] : []),
     ]
     return more.length === 0
       ? this.#lines

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import pc from 'picocolors'
 import { z } from 'zod'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import { counted } from '../counted.ts'
 import { type Hex, toQuantity } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { ComparisonReport } from '../rpc/methods/comparison.ts'
@@ -149,7 +150,9 @@ async function comparisonOfAll(
   }
   if (options.json) return
   const gas = `gas ${total.chain} → ${total.ethereum} ${difference(total.chain, total.ethereum)}`
-  output.write(`${total.count} transactions, ${total.differing} with another result or other events, ${gas}`)
+  output.write(
+    `${counted(total.count, 'transaction')}, ${total.differing} with another result or other events, ${gas}`,
+  )
 }
 
 async function drift(hash: string | undefined, options: ComparisonOptions, writers: Writers): Promise<void> {

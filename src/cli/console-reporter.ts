@@ -4,6 +4,7 @@ import pc from 'picocolors'
 import type { ExecutedBlock } from '../chain/block.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { contractAddress } from '../chain/transaction.ts'
+import { counted } from '../counted.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { ChainUpdate, TransactionNotes } from '../engine/model.ts'
 import { NodeError } from '../errors.ts'
@@ -11,7 +12,7 @@ import type { TerminalOptions } from '../options/options.ts'
 import type { FailureTrees } from './failure-trees.ts'
 import type { LineWriter, OrderedWriter } from './line-writer.ts'
 import { errorText, isPrinted, type Level, printsActivity, type Reporter } from './reporter.ts'
-import { coins, plain, plural } from './terminal-text.ts'
+import { coins, plain } from './terminal-text.ts'
 
 /** An answered call in a line. */
 function describeCall(method: string, milliseconds: number, error?: unknown): string {
@@ -51,7 +52,7 @@ function consoleLines(text: string, indent: string): string[] {
 function describeBlock({ hash, block }: ExecutedBlock): string {
   const count = block.transactions.filter(({ isRemasc }) => !isRemasc).length
   const { number, gasUsed } = block.header
-  return `${pc.green(`Block ${number}`)} ${pc.dim(hash)} ${plural(count, 'transaction')}, gas ${gasUsed}`
+  return `${pc.green(`Block ${number}`)} ${pc.dim(hash)} ${counted(count, 'transaction')}, gas ${gasUsed}`
 }
 
 const COLOURS: Readonly<Record<Level, (text: string) => string>> = {

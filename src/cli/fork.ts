@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { counted } from '../counted.ts'
 import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 import { createAccounts } from '../engine/wallet/accounts.ts'
 import { NodeError } from '../errors.ts'
@@ -16,7 +17,6 @@ import { importStateFile } from './fork-import-state.ts'
 import { addSettingFlags, typedFlags } from './setting-flags.ts'
 import { readSettings } from './settings.ts'
 import type { Writers } from './start.ts'
-import { plural } from './terminal-text.ts'
 
 /** Settings that decide what is fetched, and how. */
 const FETCHING = [
@@ -171,7 +171,7 @@ function addExport(fork: Command, { output }: Writers): void {
   command.action(async (file: string) => {
     const { root, chainId } = placeOf(command)
     const { blocks, records } = await exportCache(root, file, chainId)
-    output.write(`Exported ${plural(records, 'answer')} about ${plural(blocks, 'block')} to ${file}.`)
+    output.write(`Exported ${counted(records, 'answer')} about ${counted(blocks, 'block')} to ${file}.`)
   })
 }
 
@@ -184,7 +184,7 @@ function addImport(fork: Command, { output }: Writers): void {
   command.action(async (file: string) => {
     const { root, bytes } = placeOf(command)
     const { blocks, records } = await importCache(root, file, bytes, Date.now())
-    output.write(`Imported ${plural(records, 'new answer')} about ${plural(blocks, 'block')} into ${root}.`)
+    output.write(`Imported ${counted(records, 'new answer')} about ${counted(blocks, 'block')} into ${root}.`)
   })
 }
 
@@ -212,7 +212,7 @@ function addClear(fork: Command, { output }: Writers): void {
   command.allowExcessArguments(false).action(async () => {
     const { root, chainId } = placeOf(command)
     const { blocks, bytes } = await clearCache(root, chainId)
-    output.write(`Removed ${blocks} blocks, ${bytes} bytes, from ${root}.`)
+    output.write(`Removed ${counted(blocks, 'block')}, ${counted(bytes, 'byte')}, from ${root}.`)
   })
 }
 

@@ -16,11 +16,6 @@ export function coins(wei: bigint): string {
   return rest === '' ? `${whole}` : `${whole}.${rest}`
 }
 
-/** A count and what it counts. */
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
 /**
  * Rows of cells as lines of text. Columns are as wide as their widest cell, up to `widest`; a wider cell pushes the rest
  * of its line. The last column, without a width, is not padded.

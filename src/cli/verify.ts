@@ -1,6 +1,7 @@
 /** `tandem verify`: checks every entry of a data directory, and executes its chain again. Changes nothing without `--repair`. */
 import type { Command } from 'commander'
 import { CHAINS } from '../chain/config.ts'
+import { counted } from '../counted.ts'
 import { mendChain } from '../engine/verification/mend-chain.ts'
 import { type Fault, verifyEntries, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
@@ -9,7 +10,6 @@ import { endRepair, mendStore, noteFault, openStoreForVerification, repairStore 
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
 import type { Writers } from './start.ts'
-import { plural } from './terminal-text.ts'
 
 /** Faults that are printed; a disk that fails may have one for each entry. */
 const MOST_PRINTED = 200
@@ -31,7 +31,7 @@ function faultsIn(dataDir: string, faults: number, what: string): NodeError {
   const hidden = faults > MOST_PRINTED ? `, of which ${MOST_PRINTED} are printed` : ''
   return new NodeError(
     'database',
-    `The database in ${dataDir} has ${plural(faults, 'fault')}${hidden}.${what}`,
+    `The database in ${dataDir} has ${counted(faults, 'fault')}${hidden}.${what}`,
   )
 }
 

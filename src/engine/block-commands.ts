@@ -1,6 +1,7 @@
 /** The commands that add blocks: mining, imports, submitted work, reorganisations. */
 import type { Block, ExecutedBlock } from '../chain/block.ts'
 import { headerHash } from '../chain/header.ts'
+import { counted } from '../counted.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
 import { afterDelays } from '../state/fork/demand.ts'
@@ -102,8 +103,11 @@ export class BlockCommands {
     const { blockchain, mining, clock, logger } = this.#parts
     const height = blockchain.head.block.header.number
     const fork = blockchain.headerAt(height - depth)
-    if (depth < 1 || fork === undefined) {
-      throw invalidParams(`depth: a chain of height ${height} has no ${depth} blocks to replace`)
+    if (depth < 1) throw invalidParams('depth: expected at least one block to replace')
+    if (fork === undefined) {
+      throw invalidParams(
+        `depth: a chain of height ${height} does not have ${counted(depth, 'block')} to replace`,
+      )
     }
     const plan = planned ?? Array.from({ length: depth + 1 }, () => ({}))
     // The difficulty of a block's uncles counts as well, so the empty branch may have to be longer.
@@ -129,7 +133,7 @@ export class BlockCommands {
     const { update } = isHeavier ? await chainWriter.insert(branch) : { update: undefined }
     if (update === undefined) {
       throw invalidParams(
-        `blocks: this branch would not be heavier than the ${depth} blocks that it replaces`,
+        `blocks: this branch would not be heavier than the ${counted(depth, 'block')} that it replaces`,
       )
     }
     return update

@@ -2,10 +2,10 @@
  * Turns the filter object of a caller into a query: the heights that it covers, and the limits that apply
  * (docs/internals/rpc-reference.md#77-filters-and-logs).
  */
+import { counted } from '../counted.ts'
 import type { Queries } from '../engine/engine.ts'
 import type { LogQuery } from '../engine/model.ts'
 import { NodeError } from '../errors.ts'
-import { counted } from './counted.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import type { LogFilter } from './wire/log-filter.ts'

@@ -2,10 +2,10 @@
  * Turns the filter object of `trace_filter` into a query: heights, and the limits of the profile
  * (docs/internals/rpc-reference.md#710-trace).
  */
+import { counted } from '../counted.ts'
 import type { Queries } from '../engine/engine.ts'
 import type { TraceQuery } from '../engine/queries/trace-filter.ts'
 import { invalidParams, NodeError } from '../errors.ts'
-import { counted } from './counted.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import type { TraceFilter } from './wire/trace/filter.ts'

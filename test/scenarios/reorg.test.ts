@@ -160,9 +160,9 @@ describe('evm_reorg', () => {
     const parent = Number((await call('eth_getBlockByNumber', '0x2', false)).timestamp)
     const refused: [unknown, string][] = [
       [{ depth: 2, blocks: [{}, {}] }, `blocks: ${LIGHT}`],
-      [{ depth: 2, blocks: [] }, `blocks: ${LIGHT}`],
-      [{ depth: 0 }, 'depth: a chain of height 3 has no 0 blocks to replace'],
-      [{ depth: 4 }, 'depth: a chain of height 3 has no 4 blocks to replace'],
+      [{ depth: 1, blocks: [] }, `blocks: ${LIGHT.replace('2 blocks', '1 block')}`],
+      [{ depth: 0 }, 'depth: expected at least one block to replace'],
+      [{ depth: 4 }, 'depth: a chain of height 3 does not have 4 blocks to replace'],
       [
         { depth: 1, blocks: [{ timestamp: 1 }, {}] },
         `blocks[0].timestamp: 1 must be greater than the parent's ${parent}`,

@@ -3,6 +3,7 @@
  * (docs/internals/rpc-reference.md#77-filters-and-logs).
  */
 import { prepare } from '../../chain/log-filter.ts'
+import { counted } from '../../counted.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { CurrentEngine } from '../../engine/engine-holder.ts'
 import type { LogView } from '../../engine/model.ts'
@@ -236,7 +237,10 @@ export class Filters {
     this.#sweep()
     if (!isFull()) return
     const hint = weigh(added) > 1 ? '; large ones count as several' : ''
-    throw new NodeError('too-many', `no more than ${maxFilters} filters can be open at once${hint}`)
+    throw new NodeError(
+      'too-many',
+      `no more than ${counted(maxFilters, 'filter')} can be open at once${hint}`,
+    )
   }
 
   /** Events from here on belong to the filter. */

@@ -4,6 +4,7 @@
  */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'
+import { counted } from '../../counted.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { CurrentEngine } from '../../engine/engine-holder.ts'
 import type { ChainUpdate, ConsoleOutput, FailedCall, PoolUpdate } from '../../engine/model.ts'
@@ -101,7 +102,7 @@ export class Subscriptions {
     const hint = weight > 1 ? '; large ones count as several' : ''
     throw new NodeError(
       'too-many',
-      `no more than ${maxSubscriptions} subscriptions can be open at once${hint}`,
+      `no more than ${counted(maxSubscriptions, 'subscription')} can be open at once${hint}`,
     )
   }
 

@@ -1,6 +1,7 @@
 /** Accounts and code for debuggers: accounts within a block, code by its hash, and accounts changed between blocks. */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
+import { counted } from '../../counted.ts'
 import { type Hex, lowerCaseHex, toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
@@ -30,7 +31,8 @@ export const debug_accountInfoAt = method({
     const { queries } = context.engine
     const { executed } = await blockAt(block, context.engine)
     const count = executed.block.transactions.length
-    if (index >= count) throw invalidParams(`index: ${index} is not below the block's ${count} transactions`)
+    if (index >= count)
+      throw invalidParams(`index: ${index} is not below the block's ${counted(count, 'transaction')}`)
     const { state } = await queries.replay(executed, () => undefined, {
       lastIndex: index,
       timeoutMs: timeLeft(context),

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
+import { counted } from '../../counted.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
@@ -202,7 +203,7 @@ async function requireIndexWithin(
 ): Promise<void> {
   const count = (await engine.queries.block(reference))?.executed.block.transactions.length ?? 0
   if (index > 0 && index >= count) {
-    throw invalidParams(`options.txIndex: ${index} is not below the block's ${count} transactions`)
+    throw invalidParams(`options.txIndex: ${index} is not below the block's ${counted(count, 'transaction')}`)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { CHAINS, type ChainConfig } from '../../chain/config.ts'
+import { counted } from '../../counted.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { RemoteDeps } from '../../upstream/environment.ts'
@@ -100,7 +101,7 @@ async function noteOldFormat(
   const old = (await listCache(root, chainId)).filter(({ scope }) => scope === undefined)
   if (old.length === 0) return
   notice(
-    `The cache in ${root} has ${old.length} blocks of an older format, which does not name the upstream. They are not read; tandem fork clear removes them.`,
+    `The cache in ${root} has ${counted(old.length, 'block')} of an older format, which does not name the upstream. Nothing of that format is read; tandem fork clear removes it.`,
   )
 }
 

@@ -87,7 +87,7 @@ describe('the scope of answers', () => {
     const deps = testDeps({ clock: testClock() })
     expect((await balanceOf({ cacheDir }, deps)).cacheHits).toBe(0)
     expect(deps.notices).toEqual([
-      `The cache in ${cacheDir} has 1 blocks of an older format, which does not name the upstream. They are not read; tandem fork clear removes them.`,
+      `The cache in ${cacheDir} has 1 block of an older format, which does not name the upstream. Nothing of that format is read; tandem fork clear removes it.`,
     ])
     await expect(
       balanceOf({ cacheDir, urls: [other.url], headerOrigins: [], isOffline: true }),
