@@ -9,13 +9,31 @@ import { CHROMIUM, describeWith } from '../support/tools.ts'
 const shop = artifact('Shop')
 const shopAbi = new Interface(shop.abi)
 
+/** Of `mapping(uint256 => uint256) public left;`. */
+const STOCK_LAYOUT = {
+  storage: [{ label: 'left', slot: '0', offset: 0, type: 't_mapping' }],
+  types: {
+    t_mapping: {
+      encoding: 'mapping',
+      label: 'mapping(uint256 => uint256)',
+      numberOfBytes: '32',
+      key: 't_uint256',
+      value: 't_uint256',
+    },
+    t_uint256: { encoding: 'inplace', label: 'uint256', numberOfBytes: '32' },
+  },
+}
+
 /** Deploys the example of the guides: a shop that asks a stock, and refuses what is not there. */
 async function deployedShop({ call }: OpenedExplorer) {
   const [from] = await call('eth_accounts')
   const hash = await call('eth_sendTransaction', { from, data: shop.bytecode, gas: '0x4c4b40' })
   const { contractAddress } = await call('eth_getTransactionReceipt', hash)
   await call('evm_setAbi', contractAddress, shop)
-  await call('evm_setAbi', 'Stock', fixture('contracts/Stock.json'))
+  await call('evm_setAbi', 'Stock', {
+    ...fixture<object>('contracts/Stock.json'),
+    storageLayout: STOCK_LAYOUT,
+  })
   return {
     address: contractAddress as string,
     /** The hash of a purchase, mined whether it fails or not. */
@@ -54,6 +72,8 @@ describeWith(CHROMIUM, 'the page of a transaction', () => {
     await state.waitFor()
     const slot = state.getByRole('row').filter({ hasText: 'Slot' })
     expect((await slot.getByRole('cell').allTextContents()).slice(2)).toEqual(['0x3', '0x2'])
+    const variable = state.getByRole('row').filter({ hasText: 'left[7]' })
+    expect((await variable.getByRole('cell').allTextContents()).slice(1)).toEqual(['left[7]', '3', '2'])
     expect(await explorer.findings()).toEqual([])
   })
 

@@ -1,7 +1,8 @@
 /** Changed slots as changed variables. */
 import type { StorageLayout } from './layout.ts'
+import { VariableError } from './path.ts'
 import { bytesIn, type ReadSlot, readPlace } from './read.ts'
-import { nameSlots, type SlotName } from './slot-names.ts'
+import { nameSlots, type SearchBudget, type SlotName } from './slot-names.ts'
 
 /** A variable's value, as it is shown: integers in decimal, bytes and addresses in hex. */
 export type ShownValue = string | boolean
@@ -18,8 +19,9 @@ function valueAt(layout: StorageLayout, { place }: SlotName, read: ReadSlot): Sh
   try {
     const value = readPlace(layout, place, read)
     return typeof value === 'boolean' ? value : String(value)
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof VariableError) return undefined
+    throw error
   }
 }
 
@@ -29,7 +31,7 @@ function isChanged({ place: { slot, offset, type } }: SlotName, before: ReadSlot
 }
 
 /**
- * The variables that stand in changed slots and differ; `words` as in `nameSlots`. A slot that no known variable stands in
+ * The variables that stand in changed slots and differ; `words` and `budget` as in `nameSlots`. A slot that no known variable stands in
  * is left out.
  */
 export function variableChanges(
@@ -38,13 +40,15 @@ export function variableChanges(
   words: readonly bigint[],
   before: ReadSlot,
   after: ReadSlot,
+  budget?: SearchBudget,
 ): VariableChange[] {
-  const names = [...nameSlots(layout, slots, words, after).values()].flat()
+  const names = [...nameSlots(layout, slots, words, after, budget).values()].flat()
   const changed = new Map(
     names.filter((name) => isChanged(name, before, after)).map((name) => [name.path, name]),
   )
   return [...changed.values()].flatMap((name) => {
     const [from, to] = [valueAt(layout, name, before), valueAt(layout, name, after)]
-    return from === undefined || to === undefined ? [] : { path: name.path, from, to }
+    // The content of a text may change behind its end.
+    return from === undefined || to === undefined || from === to ? [] : { path: name.path, from, to }
   })
 }

@@ -18,7 +18,13 @@ export interface SlotName {
   readonly place: StoragePlace
 }
 
-/** Hashes of one search; each takes some 2 µs. */
+/** What searches may still do; they count it down. */
+export interface SearchBudget {
+  /** Hashes; each takes some 2 µs. */
+  hashes: number
+}
+
+/** The hashes of one search, unless it has a budget with others. */
 const MOST_HASHES = 8192
 /** Slots behind the first one of a dynamic array, or of a long text, that count as its own. */
 const MOST_CONTENT = 1n << 32n
@@ -52,9 +58,16 @@ class SlotSearch {
   readonly #keys = new Map<string, readonly { readonly text: string; readonly bytes: Uint8Array }[]>()
   /** Mappings are searched after all else, the outer ones first. */
   readonly #mappings: Mapped[] = []
-  #hashes = 0
+  readonly #budget: SearchBudget
 
-  constructor(layout: StorageLayout, slots: Iterable<bigint>, words: readonly bigint[], read: ReadSlot) {
+  constructor(
+    layout: StorageLayout,
+    slots: Iterable<bigint>,
+    words: readonly bigint[],
+    read: ReadSlot,
+    budget: SearchBudget,
+  ) {
+    this.#budget = budget
     this.#layout = layout
     this.#words = words
     this.#read = read
@@ -127,8 +140,8 @@ class SlotSearch {
   }
 
   #mayHash(): boolean {
-    this.#hashes += 1
-    return this.#hashes <= MOST_HASHES
+    this.#budget.hashes -= 1
+    return this.#budget.hashes >= 0
   }
 
   #wantedFrom(first: bigint, slots: bigint): readonly bigint[] {
@@ -145,16 +158,17 @@ class SlotSearch {
 
 /**
  * The variables that stand in slots, several where they share one; slots without a known variable are absent. `words` are
- * possible keys of mappings, the most likely first, and `read` is asked for lengths. A search is bounded: it may miss keys
- * beyond 8192 hashes.
+ * possible keys of mappings, the most likely first, and `read` is asked for lengths. A search is bounded by its budget, by
+ * default 8192 hashes: it may miss keys beyond.
  */
 export function nameSlots(
   layout: StorageLayout,
   slots: Iterable<bigint>,
   words: readonly bigint[],
   read: ReadSlot,
+  budget: SearchBudget = { hashes: MOST_HASHES },
 ): ReadonlyMap<bigint, readonly SlotName[]> {
-  const search = new SlotSearch(layout, slots, words, read)
+  const search = new SlotSearch(layout, slots, words, read, budget)
   search.run()
   return search.found
 }

@@ -4,6 +4,7 @@ import { equal } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { AccountDifference } from '../../state/account-differences.ts'
+import type { StateReader } from '../../state/model.ts'
 import type { EngineParts } from '../parts.ts'
 import type { Snapshot } from './snapshots.ts'
 
@@ -27,6 +28,9 @@ export interface ComparedAccount extends AccountDifference {
 /** What differs between two snapshots. */
 export interface SnapshotDiff {
   readonly accounts: Iterable<ComparedAccount>
+  /** The two states. */
+  readonly before: StateReader
+  readonly after: StateReader
   /** Hashes of blocks: removed from the first head downwards, added up to the second. */
   readonly blocks: ListDiff
   /** Hashes of transactions. */
@@ -79,6 +83,8 @@ export function createSnapshotDiff({
 
   return (before, after) => ({
     accounts: accountsBetween(before.postState, after.postState),
+    before: trie.reader(before.postState),
+    after: trie.reader(after.postState),
     blocks: blocksBetween(before.head, after.head),
     pool: {
       removed: [...before.pool.notIn(after.pool)],

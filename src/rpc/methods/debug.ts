@@ -13,7 +13,7 @@ import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
 import { named, object, optional, type Parameter } from '../parameter.ts'
 import { jsonArray, jsonObject } from '../raw-json.ts'
-import { placedSimulation, replayChanges } from '../simulation-options.ts'
+import { layoutsOf, placedSimulation, replayChanges } from '../simulation-options.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { type BlockArgument, CallBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
@@ -35,7 +35,11 @@ const UNKNOWN = `0x${'9'.repeat(64)}`
 
 function limitsOf(context: Context): TraceLimits {
   const { maxTraceBytes, maxTraceAnswer } = context.options
-  return { budget: new TraceBudget(maxTraceBytes, maxTraceAnswer), size: replySize(context) }
+  return {
+    budget: new TraceBudget(maxTraceBytes, maxTraceAnswer),
+    size: replySize(context),
+    layoutAt: layoutsOf(context.engine),
+  }
 }
 
 /** The place of a block's transaction. */

@@ -1,16 +1,20 @@
 /** The `evm_` methods of a development node: snapshots, clock, mining on request (docs/internals/rpc-reference.md#712-evm). */
 import { z } from 'zod'
+import { SeenWords } from '../../abi/storage/seen-words.ts'
 import { type Block, decodeBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { LATEST_TIMESTAMP } from '../../chain/config.ts'
 import { decodeTransaction } from '../../chain/transaction.ts'
-import { toQuantity } from '../../encoding/hex.ts'
+import { type Hex, toQuantity } from '../../encoding/hex.ts'
+import type { Engine } from '../../engine/engine.ts'
 import type { ReorgRequest } from '../../engine/model.ts'
 import { invalidParams } from '../../errors.ts'
+import { VariableChanges } from '../../execution/variable-changes.ts'
 import { LONGEST_DELAY } from '../../options/kinds.ts'
 import { anyOf, integer, text } from '../json-forms.ts'
 import { method } from '../method.ts'
 import { optional, orNull, type Parameter, scalar, type ValueOf } from '../parameter.ts'
+import { layoutsOf } from '../simulation-options.ts'
 import { IMPORT_RESULTS } from '../wire/block.ts'
 import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
 import { Data, Flag, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
@@ -120,20 +124,37 @@ export const evm_revert = method({
     engine.commands.revert(snapshotId(snapshot, engine), { useUp: options.singleUseSnapshots }),
 })
 
+/** The words of the transactions and logs of blocks; none where no contract is known. */
+async function wordsIn(hashes: readonly Hex[], { queries, names }: Engine): Promise<SeenWords> {
+  const words = new SeenWords()
+  for (const hash of names.isEmpty ? [] : hashes) {
+    if (words.isFull) break
+    const { executed } = (await queries.block({ hash })) ?? {}
+    for (const { from, to, data } of executed?.block.transactions ?? []) {
+      words.addAddress(from)
+      words.addAddress(to)
+      if (to !== null) words.addCallData(data)
+    }
+    for (const log of executed?.receipts.flatMap(({ logs }) => logs) ?? []) words.addLog(log)
+  }
+  return words
+}
+
 export const evm_diff = method({
   name: 'evm_diff',
   heavy: true,
   summary:
-    'The difference between two snapshots, given by id or name, or between a snapshot and the current state: accounts with their storage, blocks, pool. The cost is proportional to the difference.',
+    'The difference between two snapshots, given by id or name, or between a snapshot and the current state: accounts with their storage, blocks, pool. Changed variables are named where the storage layout of a contract is known; keys of mappings are found among the addresses, call data and logs of the blocks. The cost is proportional to the difference.',
   params: { before: SnapshotReference, after: optional(orNull(SnapshotReference, undefined), null) },
   result: () => SnapshotDiffObject,
   errors: ['block-not-found'],
   examples: [],
-  run({ before, after }, { engine }) {
+  async run({ before, after }, { engine }) {
     const ids = [before, after].map((one) => (one === undefined ? undefined : snapshotId(one, engine)))
     const diff = engine.dev.diffSnapshots(ids[0] ?? 0, ids[1])
     if (diff === undefined) throw invalidParams('There is no such snapshot.')
-    return toRpcSnapshotDiff(diff)
+    const words = await wordsIn([...diff.blocks.removed, ...diff.blocks.added], engine)
+    return toRpcSnapshotDiff(diff, new VariableChanges(diff.before, diff.after, layoutsOf(engine), words))
   },
 })
 

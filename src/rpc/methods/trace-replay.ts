@@ -8,7 +8,7 @@ import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
 import { arrayOf, optional, type Parameter, refuse, type ValueOf } from '../parameter.ts'
 import { jsonArray } from '../raw-json.ts'
-import { placedSimulation, REPLAY_CHANGES, replayChanges } from '../simulation-options.ts'
+import { layoutsOf, placedSimulation, REPLAY_CHANGES, replayChanges } from '../simulation-options.ts'
 import { shownTransactions } from '../wire/block.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { CallBlock } from '../wire/block-reference.ts'
@@ -35,7 +35,11 @@ const BARE = { output: '0x', stateDiff: null, trace: [], vmTrace: null }
 
 function limitsOf(context: Context): TraceLimits {
   const { maxTraceBytes, maxTraceAnswer } = context.options
-  return { budget: new TraceBudget(maxTraceBytes, maxTraceAnswer), size: replySize(context) }
+  return {
+    budget: new TraceBudget(maxTraceBytes, maxTraceAnswer),
+    size: replySize(context),
+    layoutAt: layoutsOf(context.engine),
+  }
 }
 
 export const trace_call = method({

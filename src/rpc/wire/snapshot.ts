@@ -4,6 +4,7 @@ import { type Hex, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { ComparedAccount, ListDiff, SnapshotDiff } from '../../engine/dev/snapshot-diff.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { invalidParams } from '../../errors.ts'
+import type { VariableChanges } from '../../execution/variable-changes.ts'
 import type { StorageValue } from '../../state/state-keys.ts'
 import { anyOf, hex, text } from '../json-forms.ts'
 import { expected, object, type Parameter, scalar } from '../parameter.ts'
@@ -44,6 +45,7 @@ export function snapshotId(reference: number | string, { dev }: Engine): number 
 }
 
 const change = <T extends z.ZodType>(value: T) => z.strictObject({ from: value, to: value }).optional()
+const ShownValue = z.lazy(() => z.union([z.string(), z.boolean()]))
 const Word = z.lazy(() => z.union([HashText, DataText]))
 const Lists = z.lazy(() =>
   z.strictObject({ removed: z.array(HashText), added: z.array(HashText) }).optional(),
@@ -60,6 +62,10 @@ export const SnapshotDiffObject = z.lazy(() =>
           nonce: change(QuantityText),
           code: change(DataText),
           storage: z.record(HashText, z.strictObject({ from: Word, to: Word })).optional(),
+          variables: z
+            .record(z.string(), z.strictObject({ from: ShownValue, to: ShownValue }))
+            .optional()
+            .describe('changed variables by name, where the storage layout is known'),
         }),
       ),
       blocks: Lists.describe('hashes: removed from the first head down, added up to the second'),
@@ -78,7 +84,10 @@ function wordOf(value: StorageValue): Hex {
   return typeof value === 'bigint' ? toFixedHex(value, 32) : toHex(value)
 }
 
-function accountDiff({ before, after, code, cells }: ComparedAccount): RpcSnapshotDiff['accounts'][Hex] {
+function accountDiff(
+  { address, before, after, code, cells }: ComparedAccount,
+  variables: VariableChanges | undefined,
+): RpcSnapshotDiff['accounts'][Hex] {
   const numbers = (from = 0n, to = 0n) =>
     from === to ? undefined : { from: toQuantity(from), to: toQuantity(to) }
   const balance = numbers(before?.balance, after?.balance)
@@ -86,11 +95,15 @@ function accountDiff({ before, after, code, cells }: ComparedAccount): RpcSnapsh
   const storage = [...cells].map(([slot, values]) => {
     return [toFixedHex(slot, 32), { from: wordOf(values.before), to: wordOf(values.after) }] as const
   })
+  const named = variables?.of(address, cells.keys()) ?? []
   return {
     ...(balance && { balance }),
     ...(nonce && { nonce }),
     ...(code && { code: { from: toHex(code.before), to: toHex(code.after) } }),
     ...(storage.length > 0 && { storage: Object.fromEntries(storage) }),
+    ...(named.length > 0 && {
+      variables: Object.fromEntries(named.map(({ path, from, to }) => [path, { from, to }])),
+    }),
   }
 }
 
@@ -98,10 +111,13 @@ function listDiff({ removed, added }: ListDiff): RpcSnapshotDiff['blocks'] {
   return removed.length === 0 && added.length === 0 ? undefined : { removed: [...removed], added: [...added] }
 }
 
-/** A comparison of snapshots on the wire. */
-export function toRpcSnapshotDiff({ accounts, blocks, pool }: SnapshotDiff): RpcSnapshotDiff {
+/** A comparison of snapshots on the wire; `variables` names changed variables. */
+export function toRpcSnapshotDiff(
+  { accounts, blocks, pool }: SnapshotDiff,
+  variables?: VariableChanges,
+): RpcSnapshotDiff {
   const differing: RpcSnapshotDiff['accounts'] = {}
-  for (const account of accounts) differing[toRpcSender(account.address)] = accountDiff(account)
+  for (const account of accounts) differing[toRpcSender(account.address)] = accountDiff(account, variables)
   const [blockDiff, poolDiff] = [listDiff(blocks), listDiff(pool)]
   return {
     accounts: differing,

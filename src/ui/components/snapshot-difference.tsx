@@ -1,6 +1,6 @@
 /** What differs between two snapshots: accounts with their storage, blocks, pool. */
 import type { ComponentChildren } from 'preact'
-import { type Checked, listOf, objectOf, recordOf } from '../checks.ts'
+import { type Checked, either, isFlag, isText, listOf, objectOf, recordOf } from '../checks.ts'
 import { byteLength, counted, entriesOf, grouped, type Hex, isHex, shortWord, toBigInt } from '../format.ts'
 import { Table } from './layout.tsx'
 import { AddressLink, Amount, BlockLink, TransactionLink } from './values.tsx'
@@ -8,11 +8,21 @@ import { AddressLink, Amount, BlockLink, TransactionLink } from './values.tsx'
 const isChange = objectOf({ from: isHex, to: isHex })
 type Change = Checked<typeof isChange>
 
+const isVariable = either(isText, isFlag)
+const isVariableChange = objectOf({ from: isVariable, to: isVariable })
+type VariableChange = Checked<typeof isVariableChange>
+
 const areLists = objectOf({ removed: listOf(isHex), added: listOf(isHex) })
 
 const isAccountChange = objectOf(
   {},
-  { balance: isChange, nonce: isChange, code: isChange, storage: recordOf(isHex, isChange) },
+  {
+    balance: isChange,
+    nonce: isChange,
+    code: isChange,
+    storage: recordOf(isHex, isChange),
+    variables: recordOf(isText, isVariableChange),
+  },
 )
 type AccountChange = Checked<typeof isAccountChange>
 
@@ -39,6 +49,22 @@ function Slots({ storage }: { readonly storage: Readonly<Record<Hex, Change>> })
       ))}
       {slots.length > MOST_SLOTS && (
         <span class="dim">{counted(slots.length - MOST_SLOTS, 'further slot')}</span>
+      )}
+    </>
+  )
+}
+
+function Variables({ variables }: { readonly variables: Readonly<Record<string, VariableChange>> }) {
+  const entries = Object.entries(variables)
+  return (
+    <>
+      {entries.slice(0, MOST_SLOTS).map(([path, { from, to }]) => (
+        <div key={path} class="mono wrap">
+          {path}: {String(from)} → {String(to)}
+        </div>
+      ))}
+      {entries.length > MOST_SLOTS && (
+        <span class="dim">{counted(entries.length - MOST_SLOTS, 'further variable')}</span>
       )}
     </>
   )
@@ -83,7 +109,10 @@ function changedAccounts({ accounts }: SnapshotDiff): [address: Hex, AccountChan
   )
 }
 
-function cellsOf(address: Hex, { balance, nonce, code, storage }: AccountChange): ComponentChildren[] {
+function cellsOf(
+  address: Hex,
+  { balance, nonce, code, storage, variables }: AccountChange,
+): ComponentChildren[] {
   return [
     <AddressLink key="address" address={address} />,
     balance && (
@@ -100,6 +129,7 @@ function cellsOf(address: Hex, { balance, nonce, code, storage }: AccountChange)
           code: {byteLength(code.from)} → {counted(byteLength(code.to), 'byte')}
         </div>
       )}
+      {variables && <Variables variables={variables} />}
       {storage && <Slots storage={storage} />}
     </span>,
   ]

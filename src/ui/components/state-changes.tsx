@@ -1,6 +1,6 @@
 /** The accounts that a transaction changed: balance, nonce, code and storage before and after. */
 import type { ComponentChildren } from 'preact'
-import { type Checked, isNumber, objectOf, recordOf } from '../checks.ts'
+import { type Checked, either, isFlag, isNumber, isText, objectOf, recordOf } from '../checks.ts'
 import {
   byteLength,
   coins,
@@ -18,9 +18,16 @@ import { traceTransaction } from '../trace.ts'
 import { Section, Show, Table, type TableRow } from './layout.tsx'
 import { AddressLink, Mono } from './values.tsx'
 
+const isVariable = either(isText, isFlag)
 const isAccountState = objectOf(
   {},
-  { balance: isHex, nonce: isNumber, code: isHex, storage: recordOf(isHex, isHex) },
+  {
+    balance: isHex,
+    nonce: isNumber,
+    code: isHex,
+    storage: recordOf(isHex, isHex),
+    variables: recordOf(isText, isVariable),
+  },
 )
 type AccountState = Checked<typeof isAccountState>
 const areStates = recordOf(isHex, isAccountState)
@@ -89,12 +96,32 @@ function slotChanges(
   return more > 0 ? [...changes, [counted(more, 'more slot'), '', '']] : changes
 }
 
+/** The changes of variables, where the node knows the contract's storage layout. */
+function variableChanges(
+  { variables: before = {} }: AccountState,
+  { variables: after = {} }: AccountState,
+): Change[] {
+  return Object.keys(after).map((path) => [
+    <span key="path" class="mono wrap">
+      {path}
+    </span>,
+    <Mono key="before" wrap>
+      {String(before[path] ?? '')}
+    </Mono>,
+    <Mono key="after" wrap>
+      {String(after[path])}
+    </Mono>,
+  ])
+}
+
 /** The rows of an account, the first one with its address. */
 function rowsOf(address: Hex, before: AccountState = {}, after: AccountState = {}): TableRow[] {
-  return [...ownChanges(before, after), ...slotChanges(before, after)].map((change, i) => ({
-    key: `${address} ${i}`,
-    cells: [i === 0 ? <AddressLink key="address" address={address} /> : '', ...change],
-  }))
+  return [...ownChanges(before, after), ...variableChanges(before, after), ...slotChanges(before, after)].map(
+    (change, i) => ({
+      key: `${address} ${i}`,
+      cells: [i === 0 ? <AddressLink key="address" address={address} /> : '', ...change],
+    }),
+  )
 }
 
 /** The section; it runs the transaction again. */
@@ -105,7 +132,7 @@ export function StateChanges({ hash }: { readonly hash: Hex }) {
       traceTransaction(
         areChanges,
         hash,
-        { tracer: 'prestateTracer', tracerConfig: { diffMode: true } },
+        { tracer: 'prestateTracer', tracerConfig: { diffMode: true, variables: true } },
         signal,
       ),
     'settled',

@@ -1,5 +1,6 @@
 /** Touched accounts before a transaction, or before and after: geth's `prestateTracer`. */
 import { z } from 'zod'
+import type { VariableChange } from '../../../abi/storage/changes.ts'
 import { equal } from '../../../encoding/bytes.ts'
 import { type Hex, toFixedHex, toHex, toQuantity } from '../../../encoding/hex.ts'
 import {
@@ -7,6 +8,7 @@ import {
   PrestateTracer,
   type TouchedAccount,
 } from '../../../evm/tracing/prestate-tracer.ts'
+import { VariableTracer } from '../../../execution/variable-trace.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../scalars.ts'
 import { toRpcSender } from '../transaction.ts'
 import { OFF } from './options.ts'
@@ -23,6 +25,7 @@ const AccountStates = z.lazy(() =>
         nonce: z.int().nonnegative().optional(),
         code: DataText.optional(),
         storage: z.record(HashText, HashText).optional(),
+        variables: z.record(z.string(), z.union([z.string(), z.boolean()])).optional(),
       }),
     )
     .meta({ id: 'AccountStates', description: 'Accounts by address (prestateTracer)' }),
@@ -41,15 +44,27 @@ interface Flags {
   readonly diffMode: boolean
   readonly disableCode: boolean
   readonly disableStorage: boolean
+  /** In diffMode: the changed variables too, where the layout of the contract is known. */
+  readonly variables: boolean
 }
+
+/** Changed variables by account. */
+type Variables = ReadonlyMap<Hex, readonly VariableChange[]>
+
+const NO_VARIABLES: Variables = new Map()
 
 /** The `prestateTracer`. */
 export const prestateTracer = tracer<Flags, RpcAccountStates | z.infer<typeof AccountChanges>>({
   name: 'prestateTracer',
-  summary: 'touched accounts before the transaction, in diffMode also after it',
-  options: { diffMode: OFF, disableCode: OFF, disableStorage: OFF },
+  summary:
+    'touched accounts before the transaction, in diffMode also after it; with variables there, changed variables by name where the storage layout is known',
+  options: { diffMode: OFF, disableCode: OFF, disableStorage: OFF, variables: OFF },
   result: z.lazy(() => z.union([AccountChanges, AccountStates])),
-  start(flags, { size }) {
+  start(flags, { size, layoutAt }) {
+    if (flags.diffMode && flags.variables) {
+      const tracer = new VariableTracer(layoutAt)
+      return { tracer, result: () => toRpcPrestate(tracer.recorder.touched, flags, size, tracer.changes) }
+    }
     const recorder = new PrestateTracer()
     return { tracer: recorder, result: () => toRpcPrestate(recorder.touched, flags, size) }
   },
@@ -103,7 +118,20 @@ function prestate(touched: readonly TouchedAccount[], flags: Flags): RpcAccountS
   )
 }
 
-function difference(touched: readonly TouchedAccount[], flags: Flags): z.infer<typeof AccountChanges> {
+/** The values of changed variables on one side. */
+function variablesOf(
+  changes: readonly VariableChange[] | undefined,
+  side: 'from' | 'to',
+): Pick<RpcAccountState, 'variables'> {
+  if (changes === undefined) return {}
+  return { variables: Object.fromEntries(changes.map((change) => [change.path, change[side]])) }
+}
+
+function difference(
+  touched: readonly TouchedAccount[],
+  flags: Flags,
+  variables: Variables,
+): z.infer<typeof AccountChanges> {
   const pre: [Hex, RpcAccountState][] = []
   const post: [Hex, RpcAccountState][] = []
   for (const account of touched) {
@@ -112,12 +140,13 @@ function difference(touched: readonly TouchedAccount[], flags: Flags): z.infer<t
     const isGone = after === undefined && before.exists
     const changes = changesOf(account, flags)
     if (!isGone && changes === undefined) continue
+    const named = variables.get(account.address)
     const slots = [...before.storage].filter(
       ([slot, value]) => value !== 0n && after?.storage.get(slot) !== value,
     )
     if (before.exists && !(account.created && isNothing(before)))
-      pre.push([address, stateOf(before, flags, slots)])
-    if (changes !== undefined) post.push([address, changes])
+      pre.push([address, { ...stateOf(before, flags, slots), ...variablesOf(named, 'from') }])
+    if (changes !== undefined) post.push([address, { ...changes, ...variablesOf(named, 'to') }])
   }
   return { pre: Object.fromEntries(pre), post: Object.fromEntries(post) }
 }
@@ -127,12 +156,16 @@ function toRpcPrestate(
   touched: readonly TouchedAccount[],
   flags: Flags,
   size: ReplySize,
+  variables: Variables = NO_VARIABLES,
 ): RpcAccountStates | z.infer<typeof AccountChanges> {
+  for (const changes of variables.values()) {
+    for (const { path, from, to } of changes) size(path.length + String(from).length + String(to).length)
+  }
   for (const { before, after } of touched) {
     const codes = flags.disableCode
       ? 0
       : before.code.length + (flags.diffMode ? (after?.code.length ?? 0) : 0)
     size(ITEM_BYTES * (1 + before.storage.size) + codes)
   }
-  return flags.diffMode ? difference(touched, flags) : prestate(touched, flags)
+  return flags.diffMode ? difference(touched, flags, variables) : prestate(touched, flags)
 }

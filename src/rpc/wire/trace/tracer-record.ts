@@ -4,6 +4,7 @@ import type { Hex } from '../../../encoding/hex.ts'
 import type { CallFrame } from '../../../evm/tracing/call-frame.ts'
 import type { TraceBudget } from '../../../evm/tracing/trace-budget.ts'
 import type { Tracer } from '../../../evm/tracing/tracer.ts'
+import type { LayoutAt } from '../../../execution/variables.ts'
 import type { Parameter } from '../../parameter.ts'
 import type { RawJson } from '../../raw-json.ts'
 import type { ReplySize } from './reply-size.ts'
@@ -18,12 +19,13 @@ export interface TracePlace {
 /** The place of a simulated call. */
 export const NOWHERE: TracePlace = { transactionHash: '0x', firstLogIndex: 0 }
 
-/** The limits that the transactions of one request share. */
+/** What the transactions of one request share: limits, and the layouts that the node knows. */
 export interface TraceLimits {
   /** Memory of the traces while they are recorded. */
   readonly budget: TraceBudget
   /** Size of the results in the reply. */
   readonly size: ReplySize
+  readonly layoutAt: LayoutAt
 }
 
 /** The trace of one transaction. */
