@@ -34,6 +34,8 @@ export interface SimulatedTransactionParts {
   readonly gasCap: bigint
   /** Check nonce and price by the rules for blocks. The other rules always hold. */
   readonly validation: boolean
+  /** How many times the minimum gas price a valid price may be (RSKIP-252); any when absent. */
+  readonly gasPriceCap?: bigint | undefined
   readonly destroyedEarlier: ReadonlySet<Hex>
   readonly tracer?: Tracer | undefined
   /** Milliseconds of wall clock; `limit-exceeded` beyond. */
@@ -80,16 +82,21 @@ function refusal(
 
 /** Checks nonce and price as in a block. */
 function checkValidity(transaction: Transaction, parts: SimulatedTransactionParts): void {
-  const { state, env } = parts
+  const { state, env, gasPriceCap } = parts
   const { from, nonce, gasPrice } = transaction
+  const minimum = env.minimumGasPrice
   const { nonce: expected } = state.account(from) ?? EMPTY_ACCOUNT
   const difference = `address ${from}, tx: ${nonce} state: ${expected}`
   if (nonce < expected) throw refusal('nonce-too-low', parts, `nonce too low: ${difference}`)
   if (nonce > expected) throw refusal('nonce-too-high', parts, `nonce too high: ${difference}`)
-  if (gasPrice < env.minimumGasPrice) {
-    const prices = `address ${from}, maxFeePerGas: ${gasPrice}, baseFee: ${env.minimumGasPrice}`
+  if (gasPrice < minimum) {
+    const prices = `address ${from}, maxFeePerGas: ${gasPrice}, baseFee: ${minimum}`
     const remark = ': the base fee is the minimum gas price of the block'
     throw refusal('price-too-low', parts, `max fee per gas less than block base fee: ${prices}`, remark)
+  }
+  if (gasPriceCap !== undefined && minimum > 0n && gasPrice > minimum * gasPriceCap) {
+    const words = `gas price ${gasPrice} is above ${gasPriceCap} times the minimum gas price ${minimum}`
+    throw refusal('invalid-params', parts, words)
   }
 }
 

@@ -220,6 +220,7 @@ class SimulationRun {
         gasAvailable: env.gasLimit - done.gasUsed,
         gasCap: this.#gasLeft,
         validation,
+        gasPriceCap: config.gasPriceCapAt(env.number),
         destroyedEarlier,
         tracer,
         deadlineMs: this.#end - performance.now(),

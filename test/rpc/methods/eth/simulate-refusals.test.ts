@@ -43,6 +43,15 @@ describe('eth_simulateV1', () => {
       { validation: true },
     ],
     [
+      -32602,
+      `gas price 1501 is above 100 times the minimum gas price 15 (${CALL})`,
+      {
+        blockOverrides: { baseFeePerGas: '0xf' },
+        calls: [{ from: C0, to: C1, gasPrice: 1501 }],
+      },
+      { validation: true },
+    ],
+    [
       -38013,
       `intrinsic gas too low: have 0, want 21000 (${CALL})`,
       { calls: [{ from: C0, to: C1, gas: '0x0' }] },
