@@ -330,7 +330,7 @@ export class Member {
   /** Sends transactions that became runnable, with the next record, or in one of their own where none follows soon. */
   #feed(added: readonly Transaction[]): void {
     if (this.#role !== 'leader') return
-    this.#pooled.push(...added)
+    for (const transaction of added) this.#pooled.push(transaction)
     clearTimeout(this.#feeding)
     this.#feeding = setTimeout(() => {
       if (this.#pooled.length === 0) return

@@ -261,8 +261,7 @@ export class Blockchain {
     }
     const writes = removed.flatMap((block) => this.#blocks.retract(block))
     const left = [this.#stored(target.hash).postState]
-    const height = target.block.header.number + 1
-    writes.push(...this.#forgetFrom(height, left))
+    this.#forgetFrom(target.block.header.number + 1, { writes, left })
     if (left[0] !== target.postState) writes.push(...this.#blocks.amend(target))
     await this.#store.batch([...writes, this.#blocks.putHead(target.hash), ...alsoWrite])
     const update = { removed, added: [] }
@@ -294,7 +293,7 @@ export class Blockchain {
     }
     const isWhole = height === this.#blocks.first
     const left: Hex[] = []
-    writes.push(...this.#forgetFrom(height, left))
+    this.#forgetFrom(height, { writes, left })
     for (const block of added) writes.push(...this.#blocks.putAlone(block), ...this.#blocks.extend(block))
     const head = added.at(-1) ?? this.#stored(this.hashAt(height - 1) ?? this.#head.hash)
     writes.push(this.#blocks.putHead(head.hash))
@@ -312,14 +311,15 @@ export class Blockchain {
     return update
   }
 
-  /** Deletes all blocks from a height on; the roots of their states are added to `left`. */
-  #forgetFrom(height: number, left: Hex[]): Write[] {
-    const writes: Write[] = []
+  /**
+   * Adds the writes that delete all blocks from a height on, and the roots of their states, to these lists: one by one, since
+   * those of a long chain are more than a call can have arguments.
+   */
+  #forgetFrom(height: number, { writes, left }: { readonly writes: Write[]; readonly left: Hex[] }): void {
     for (let at = height; this.#blocks.hashesAt(at).length > 0; at++) {
       if (this.#collector !== undefined) left.push(...this.#blocks.rootsAt(at))
       for (const write of this.#blocks.forgetHeight(at)) writes.push(write)
     }
-    return writes
   }
 
   #setHead(head: ExecutedBlock): void {

@@ -62,7 +62,8 @@ export class ChainLogs {
     const found: RemoteLog[] = []
     for (let at = from; at <= to; ) {
       const end = Math.min(to, at + this.#most - 1)
-      found.push(...(await this.#ofPart({ from: at, to: end }, query)))
+      // Pushed one by one: a part may have more logs than a call can have arguments.
+      for (const log of await this.#ofPart({ from: at, to: end }, query)) found.push(log)
       at = end + 1
     }
     return found
