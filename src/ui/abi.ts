@@ -4,27 +4,13 @@
  */
 import { concat, encodeAbiParameters } from 'viem/utils'
 import type { Hex } from './format.ts'
+import { integerOf } from './input.ts'
 import type { AbiEntry, AbiParameter } from './model.ts'
 
 /** Longest fixed array. */
 const MOST_ITEMS = 100_000
 /** A function is an address and a selector. */
 const FUNCTION_BYTES = 24
-
-/** A whole number: decimal, hex, or with a decimal exponent, such as `1.5e18`. */
-function integerOf(text: string): bigint | undefined {
-  const plain = text.replace(/[_\s]/g, '')
-  if (/^-?(\d+|0x[0-9a-f]+)$/i.test(plain)) {
-    return plain.startsWith('-') ? -BigInt(plain.slice(1)) : BigInt(plain)
-  }
-  const match = /^(-?)(\d+)(?:\.(\d+))?e\+?(\d{1,2})$/i.exec(plain)
-  if (match === null) return undefined
-  const [, sign, whole = '', fraction = '', exponent] = match
-  const zeros = Number(exponent) - fraction.length
-  if (zeros < 0) return undefined
-  const value = BigInt(whole + fraction) * 10n ** BigInt(zeros)
-  return sign === '-' ? -value : value
-}
 
 /** A value of an integer type; `undefined` for any other text. */
 function rangedInteger(type: string, text: string): bigint | undefined {
@@ -110,8 +96,8 @@ function argumentOf(parameter: AbiParameter, value: unknown, where: string): unk
   return elementOf(parameter.type, String(value)) ?? refuse(where, parameter.type)
 }
 
-/** JSON in which numbers and hex need no quotes and keep all their digits. */
-function readJson(text: string, where: string): unknown {
+/** JSON in which numbers and hex need no quotes and keep all their digits, as texts. Throws an Error that names `where`. */
+export function readJson(text: string, where: string): unknown {
   const quoted = text.replace(/"(?:[^"\\]|\\.)*"|0x[0-9a-f]*|-?\d[\w.+]*/gi, (token) =>
     token.startsWith('"') ? token : `"${token}"`,
   )
@@ -127,8 +113,8 @@ export function parameterLabel({ name, type }: AbiParameter, index: number): str
   return `${name === '' ? `#${index + 1}` : name} (${type})`
 }
 
-/** A type that the encoder knows: it has none for functions. */
-function encodable({ name, type, components }: AbiParameter): AbiParameter {
+/** A type that viem knows: it has none for functions. */
+export function encodable({ name, type, components }: AbiParameter): AbiParameter {
   return {
     name,
     type: type.replace(/^function/, `bytes${FUNCTION_BYTES}`),

@@ -3,7 +3,8 @@ import { signal } from '@preact/signals'
 import { listOf, orNull } from './checks.ts'
 import { call, callFor, RpcError } from './client.ts'
 import { decodeAll } from './decode.ts'
-import { failureText, type Hex, isAddress, isHex, messageOf, quantity } from './format.ts'
+import { failureText, type Hex, isHex, messageOf, quantity } from './format.ts'
+import { addressOf } from './input.ts'
 import { isReceipt, type Receipt } from './model.ts'
 import { type Loaded, useQuery } from './query.ts'
 import { hasAccounts, may } from './store.ts'
@@ -13,24 +14,6 @@ export const sender = signal('')
 
 /** Addresses that this page has impersonated. */
 export const impersonated = signal<readonly Hex[]>([])
-
-const COIN_DIGITS = 18
-
-/** The address in a text. Throws an Error with a message for the user. */
-export function addressOf(text: string): Hex {
-  const address = text.trim().toLowerCase()
-  if (!isAddress(address)) throw new Error('Expected an address: 0x and 40 hex digits')
-  return address
-}
-
-/** Coins as wei; empty is none. Throws an Error with a message for the user. */
-export function weiOf(text: string): bigint {
-  const plain = text.replace(/[\s_\u202f]/g, '')
-  if (plain === '') return 0n
-  const match = /^(\d+)(?:\.(\d{0,18}))?$/.exec(plain)
-  if (match === null) throw new Error('Expected an amount of coins, such as 1.5')
-  return BigInt(`${match[1]}${(match[2] ?? '').padEnd(COIN_DIGITS, '0')}`)
-}
 
 /** The first of these methods that the caller may use. */
 export function firstOpen(...methods: readonly string[]): string | undefined {
@@ -82,7 +65,7 @@ export interface Message {
   readonly value?: bigint
 }
 
-function wireOf({ to, data, value = 0n }: Message, from: Hex | undefined): object {
+function wireOf({ to, data, value = 0n }: Message, from: Hex | undefined): TransactionRequest {
   return {
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
@@ -91,15 +74,15 @@ function wireOf({ to, data, value = 0n }: Message, from: Hex | undefined): objec
   }
 }
 
-/** The account that is chosen, or the first one; another one is impersonated. */
-async function senderOf(): Promise<Hex> {
+/** The account of a text, or the first one where it is empty; another one than the node's is impersonated. */
+async function senderOf(text: string): Promise<Hex> {
   const accounts = may('eth_accounts') ? await callFor(listOf(isHex), 'eth_accounts') : []
   const [first] = accounts
-  if (sender.value === '') {
+  if (text === '') {
     if (first === undefined) throw new Error('The node signs for no account')
     return first
   }
-  const address = addressOf(sender.value)
+  const address = addressOf(text)
   if (!accounts.includes(address) && !impersonated.value.includes(address)) await impersonate(address)
   return address
 }
@@ -115,16 +98,32 @@ async function failureOf(error: unknown, to: Hex | undefined): Promise<Error> {
   return new Error(isKnown ? message : `${message}: ${decoded.text}`)
 }
 
-/** Sends from the chosen account with the gas that it needs; returns the hash. Throws an Error that gives the failure in words. */
-export async function send(message: Message): Promise<Hex> {
-  const from = await senderOf()
-  const request = wireOf(message, from)
+/** A transaction as the wire has it; without `from` it is sent by the first account. */
+export interface TransactionRequest {
+  readonly from?: Hex
+  readonly to?: Hex
+  readonly data?: Hex
+  readonly value?: Hex
+  readonly gas?: Hex
+  readonly gasPrice?: Hex
+  readonly nonce?: Hex
+}
+
+/** Sends a transaction, with the gas that it needs unless it says how much; returns the hash. Throws an Error that gives the failure in words. */
+export async function sendTransaction(message: TransactionRequest): Promise<Hex> {
+  const request = { ...message, from: await senderOf(message.from ?? '') }
   try {
-    const gas = may('eth_estimateGas') ? await callFor(isHex, 'eth_estimateGas', [request]) : undefined
+    const isEstimated = request.gas === undefined && may('eth_estimateGas')
+    const gas = isEstimated ? await callFor(isHex, 'eth_estimateGas', [request]) : request.gas
     return await callFor(isHex, 'eth_sendTransaction', [{ ...request, ...(gas !== undefined && { gas }) }])
   } catch (error) {
     throw await failureOf(error, message.to)
   }
+}
+
+/** Sends from the chosen account with the gas that it needs; returns the hash. Throws an Error that gives the failure in words. */
+export async function send(message: Message): Promise<Hex> {
+  return sendTransaction(wireOf(message, sender.value === '' ? undefined : addressOf(sender.value)))
 }
 
 /** The receipt of a transaction; null while it waits. */

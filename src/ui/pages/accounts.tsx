@@ -3,7 +3,6 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import {
   addingBalance,
-  addressOf,
   firstOpen,
   impersonate,
   impersonated,
@@ -12,7 +11,6 @@ import {
   send,
   settingBalance,
   useAccounts,
-  weiOf,
 } from '../accounts.ts'
 import { call, callAll, callFor, RpcError } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
@@ -21,6 +19,7 @@ import { ACTIONS, type Column, Heading, Section, Show, Table } from '../componen
 import { SenderChoice } from '../components/sender.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { grouped, type Hex, isHex, quantity, shortened, toBigInt } from '../format.ts'
+import { addressOf, weiOf } from '../input.ts'
 import { type Loaded, useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
 import { announce, hasAccounts, may, openMethods, version } from '../store.ts'
