@@ -8,7 +8,9 @@ export type ImportGraph = ReadonlyMap<string, readonly string[]>
 /** All import specifiers of a file: type imports, re-exports and dynamic imports included. */
 export function importSpecifiers(path: string): string[] {
   const text = readFileSync(path, 'utf8')
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] as string)
+  return [...text.matchAll(/(?<![\w'-])(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+    (match) => match[1] as string,
+  )
 }
 
 /** The relative imports between these files; paths are relative to `root`. */
