@@ -24,6 +24,7 @@ import { fromBigInt, fromBigIntFixed, toBigInt } from '../../src/encoding/bytes.
 import { keccak256, keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../src/encoding/rlp.ts'
+import { saying } from '../support/refusals.ts'
 
 const KEY = keccak256(new TextEncoder().encode('cow'))
 const PLAIN: UnsignedTransaction = {
@@ -288,7 +289,7 @@ describe('checkChainId', () => {
 
   it('names a foreign id', () => {
     const foreign = signTransaction({ ...PLAIN, chainId: 31 }, KEY)
-    expect(() => checkChainId(foreign, CHAINS.regtest)).toThrow('Invalid chainId: 31')
+    expect(() => checkChainId(foreign, CHAINS.regtest)).toThrow(saying('Invalid chainId: 31'))
   })
 })
 
@@ -304,8 +305,8 @@ describe('the REMASC transaction', () => {
 
   it('is only valid as the last one, and cannot be sent', () => {
     const { raw } = remascTransaction(1)
-    expect(() => decodeBlockTransaction(raw, false)).toThrow('Invalid chainId: 0')
-    expect(() => decodeTransaction(raw)).toThrow('Invalid chainId: 0')
+    expect(() => decodeBlockTransaction(raw, false)).toThrow(saying('Invalid chainId: 0'))
+    expect(() => decodeTransaction(raw)).toThrow(saying('Invalid chainId: 0'))
   })
 })
 

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { fillMethodsCommand } from '../../src/cli/methods.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
+import { saying } from '../support/refusals.ts'
 
 async function run(...args: string[]): Promise<string[]> {
   const lines: string[] = []
@@ -38,6 +39,6 @@ describe('tandem methods', () => {
   })
 
   it('refuses unknown methods', async () => {
-    await expect(run('shh')).rejects.toThrow('There is no method or namespace "shh".')
+    await expect(run('shh')).rejects.toThrow(saying('There is no method or namespace "shh".'))
   })
 })

@@ -5,6 +5,7 @@ import type { OrderedWriter } from '../../src/cli/line-writer.ts'
 import { NodeError } from '../../src/errors.ts'
 import { createNode } from '../../src/node/node.ts'
 import type { TerminalOptions } from '../../src/options/options.ts'
+import { saying } from '../support/refusals.ts'
 
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
@@ -76,7 +77,9 @@ describe('output for people', () => {
       node.request({ method: 'eth_sendTransaction', params: [{ from: ALICE, data, gas: '0x186a0' }] })
     const hash = await create(EMPTY_CONTRACT)
     const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-    await expect(create(BOOM)).rejects.toThrow('boom')
+    await expect(create(BOOM)).rejects.toThrow(
+      saying('VM Exception while processing transaction: revert boom'),
+    )
     await node.close()
     expect(output[1]).toContain(`creates ${(receipt as { contractAddress: string }).contractAddress}`)
     expect(output.find((line) => line.endsWith(' failed: revert boom'))).toContain(ALICE)

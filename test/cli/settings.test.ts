@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSettings, SETTINGS, type TypedFlags, variableOf } from '../../src/cli/settings.ts'
+import { saying } from '../support/refusals.ts'
 
 let dir: string
 beforeAll(() => {
@@ -19,6 +20,8 @@ function config(content: unknown): { config: string } {
   return { config: file }
 }
 
+/** Of the timeouts of methods. */
+const EXPECTS = 'expects milliseconds by method or namespace, such as eth_call=2000'
 const fromFile = (content: unknown) => readSettings(flags(config(content)), {})
 
 describe('the settings of the command', () => {
@@ -123,7 +126,9 @@ describe('the settings of the command', () => {
     expect(readSettings(flags({ 'data-dir': 'y' }), { TANDEM_MEMORY: 'true' }).node).toMatchObject({
       dataDir: 'y',
     })
-    expect(() => readSettings(flags({ memory: true, 'data-dir': 'y' }), {})).toThrow('contradict')
+    expect(() => readSettings(flags({ memory: true, 'data-dir': 'y' }), {})).toThrow(
+      saying('Options "memory" and "dataDir" contradict each other.'),
+    )
   })
 
   it("understand the reference node's keys, nested or with dots", () => {
@@ -188,9 +193,14 @@ describe('the settings of the command', () => {
     expect(fromFile({ methodTimeouts: timeouts }).node.methodTimeouts).toEqual(timeouts)
     const modules = { eth: { methods: { timeout: { call: 2000 } } }, trace: { timeout: 10_000 } }
     expect(fromFile({ rpc: { modules } }).node.methodTimeouts).toEqual(timeouts)
-    expect(() => fromFile({ methodTimeouts: { eth_call: 'soon' } })).toThrow('"methodTimeouts" in ')
+    expect(() => fromFile({ methodTimeouts: { eth_call: 'soon' } })).toThrow(
+      saying(`"methodTimeouts" in ${join(dir, 'config.json')} ${EXPECTS}, not { eth_call: 'soon' }.`),
+    )
+    const shown = (text: string) => (text === 'eth_call=-1' ? "{ eth_call: '-1' }" : `"${text}"`)
     for (const text of ['eth_call', 'eth_call=', '=1', 'eth_call=1=2', 'eth call=1', 'eth_call=-1']) {
-      expect(() => readSettings(flags({ 'method-timeouts': text }), {}), text).toThrow('--method-timeouts')
+      expect(() => readSettings(flags({ 'method-timeouts': text }), {}), text).toThrow(
+        saying(`--method-timeouts ${EXPECTS}, not ${shown(text)}.`),
+      )
     }
   })
 
@@ -201,8 +211,12 @@ describe('the settings of the command', () => {
       )
       return expect(() => readSettings(flags(typed), env))
     }
-    refusal({}, { TANDEM_PRT: '1' }).toThrow('There is no setting for the environment variable TANDEM_PRT.')
-    refusal({}, { TANDEM_MEMORY: 'perhaps' }).toThrow('TANDEM_MEMORY expects true or false, not "perhaps".')
+    refusal({}, { TANDEM_PRT: '1' }).toThrow(
+      saying('There is no setting for the environment variable TANDEM_PRT.'),
+    )
+    refusal({}, { TANDEM_MEMORY: 'perhaps' }).toThrow(
+      saying('TANDEM_MEMORY expects true or false, not "perhaps".'),
+    )
     refusal({ mining: 'never' }).toThrow(
       '--mining expects auto, manual or seconds from 0.001 to 2147483, not "never".',
     )

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Recipe, readBlocks, recipesOf } from '../support/recipes/markdown.ts'
 import { missingPrograms, runRecipe } from '../support/recipes/run.ts'
+import { saying } from '../support/refusals.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const GUIDES = readdirSync(new URL('docs/guides/', ROOT)).map((name) => `docs/guides/${name}`)
@@ -71,9 +72,9 @@ describe.concurrent('a recipe', () => {
   it('has a directive that can be read', () => {
     expect(readBlocks('text\n```sh\ntrue\n```')).toMatchObject([{ line: 2, directive: undefined }])
     const above = (directive: string) => () => readBlocks(`<!-- ${directive} -->\n\`\`\`sh\ntrue\n\`\`\``)
-    expect(above('run: perl')).toThrow('line 1: there is no way to run "perl"')
-    expect(above('runs: sh')).toThrow('no directive')
-    expect(above('not run:')).toThrow('needs a reason')
-    expect(above('run: sh; quickly')).toThrow('no option "quickly"')
+    expect(above('run: perl')).toThrow(saying('line 1: there is no way to run "perl"'))
+    expect(above('runs: sh')).toThrow(saying('line 1: there is no directive "runs: sh"'))
+    expect(above('not run:')).toThrow(saying('line 1: a block that is not run needs a reason'))
+    expect(above('run: sh; quickly')).toThrow(saying('line 1: there is no option "quickly"'))
   })
 })

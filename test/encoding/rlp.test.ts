@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../src/encoding/rlp.ts'
+import { saying } from '../support/refusals.ts'
 
 /** A list in a list in a list, so many deep. */
 function nested(depth: number): RlpItem {
@@ -50,9 +51,9 @@ describe('decoding RLP', () => {
 
   it('refuses deeper lists, megabytes of them without delay', () => {
     for (const item of [nested(33), [new Uint8Array(70), [[]], nested(32), []]]) {
-      expect(() => decodeRlp(encodeRlp(item))).toThrow('lists are nested too deeply')
+      expect(() => decodeRlp(encodeRlp(item))).toThrow(saying('lists are nested too deeply'))
     }
-    expect(() => decodeRlp(nestedBytes(2_000_000))).toThrow('lists are nested too deeply')
+    expect(() => decodeRlp(nestedBytes(2_000_000))).toThrow(saying('lists are nested too deeply'))
   })
 
   /** Bytes at which one kind of item ends and the next begins. */

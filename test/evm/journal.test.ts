@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Journal } from '../../src/evm/journal.ts'
 import { account, NOBODY, OTHER, SENDER, world } from '../support/execution.ts'
+import { saying } from '../support/refusals.ts'
 
 function journal(): Journal {
   return new Journal(world({ [OTHER]: { balance: 5n, code: 'STOP' } }))
@@ -26,7 +27,7 @@ describe('a reverted checkpoint', () => {
     expect(account(effects.state, OTHER).balance).toBe(5n)
     expect([effects.transient.get(OTHER, 1n), effects.transient.get(OTHER, 2n)]).toEqual([4n, 0n])
     expect(effects).toMatchObject({ logs: [], destroyed: [], refund: 10 })
-    expect(() => effects.revert()).toThrow('no checkpoint')
+    expect(() => effects.revert()).toThrow(saying('no checkpoint is open'))
   })
 })
 
@@ -37,7 +38,7 @@ describe('a journal', () => {
     expect(account(effects.state, NOBODY).balance).toBe(0n)
     effects.transfer(OTHER, OTHER, 5n)
     expect(account(effects.state, OTHER).balance).toBe(5n)
-    expect(() => effects.transfer(OTHER, NOBODY, 6n)).toThrow('5 wei')
+    expect(() => effects.transfer(OTHER, NOBODY, 6n)).toThrow(saying(`${OTHER} has 5 wei and not 6`))
   })
 
   it('returns the same code array each time', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isSliceOver, type Lane, nextSlice, RunClock } from '../../src/evm/scheduler.ts'
+import { saying } from '../support/refusals.ts'
 
 /** Counts passes of the event loop until stopped. */
 function turnCounter(): { count: () => number; stop: () => void } {
@@ -69,6 +70,6 @@ describe('turns', () => {
     const run = () => {
       for (;;) clock.mustPause()
     }
-    expect(run).toThrow('timeout')
+    expect(run).toThrow(saying('Execution has got timeout out.'))
   })
 })

@@ -20,6 +20,7 @@ import {
   vms,
   world,
 } from '../support/execution.ts'
+import { saying } from '../support/refusals.ts'
 
 const config = CHAINS.regtest
 /** Too low for anything to have matured: REMASC only collects. */
@@ -66,7 +67,7 @@ describe('a block to which transactions are added', () => {
       env: ENVIRONMENT,
       sequentialGasLimit: 6_800_000n,
     })
-    expect(() => execution.finish()).toThrow('block 1000 lacks its ancestor at height 990')
+    expect(() => execution.finish()).toThrow(saying('block 1000 lacks its ancestor at height 990'))
   })
 
   it('refuses a transaction that no longer fits and accepts later ones', async () => {

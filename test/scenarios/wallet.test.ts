@@ -8,6 +8,7 @@ import { Web3 } from 'web3'
 import { createNode } from '../../src/index.ts'
 import { startCommand } from '../support/command.ts'
 import { rpc } from '../support/json-rpc.ts'
+import { saying } from '../support/refusals.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -82,8 +83,10 @@ describe('web3.js', () => {
       account.toLowerCase(),
     )
     expect(await personal.lockAccount(account)).toBe(true)
-    await expect(eth.sign('0x1234', account)).rejects.toThrow('Account not found')
-    await expect(personal.unlockAccount(account, 'Moo', MINUTE)).rejects.toThrow('Internal server error')
+    await expect(eth.sign('0x1234', account)).rejects.toThrow(saying('Returned error: Account not found'))
+    await expect(personal.unlockAccount(account, 'Moo', MINUTE)).rejects.toThrow(
+      saying('Returned error: Internal server error'),
+    )
     expect(await personal.unlockAccount(account, 'moo', MINUTE)).toBe(true)
     const signature = await personal.sign('0x1234', account, 'moo')
     expect((await personal.ecRecover('0x1234', signature)).toLowerCase()).toBe(account.toLowerCase())
@@ -97,7 +100,7 @@ describe('web3.js', () => {
     expect(await rpc(served.url, 'eth_getTransactionReceipt', [hash])).toBeNull()
     await rpc(served.url, 'evm_mine')
     expect((await eth.getTransactionReceipt(hash)).status).toBe(1n)
-    await expect(eth.sign('0x1234', account)).rejects.toThrow('Account not found')
+    await expect(eth.sign('0x1234', account)).rejects.toThrow(saying('Returned error: Account not found'))
   })
 
   it('signs a transaction without sending it', async () => {
@@ -151,7 +154,7 @@ describe('a node', () => {
       const accounts = (await request('eth_accounts')) as string[]
       expect(accounts.length).toBe(11 + names.length)
       expect(accounts).toEqual(expect.arrayContaining([STORED, acknowledged]))
-      await expect(request('eth_sign', acknowledged, '0x')).rejects.toThrow('Account not found')
+      await expect(request('eth_sign', acknowledged, '0x')).rejects.toThrow(saying('Account not found'))
       expect(await request('personal_unlockAccount', acknowledged, 'baa', null)).toBe(true)
       expect(await request('eth_sign', acknowledged, '0x')).toMatch(/^0x[0-9a-f]{130}$/)
     } finally {

@@ -4,6 +4,7 @@ import { keccakHex } from '../../src/encoding/hash.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import type { StateReader } from '../../src/state/model.ts'
 import { Overlay } from '../../src/state/overlay.ts'
+import { saying } from '../support/refusals.ts'
 
 const A: Hex = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const B: Hex = '0x7986b3df570230288501eea3d890bd66948c9b79'
@@ -81,8 +82,8 @@ describe('Overlay', () => {
 
   it('refuses to close a checkpoint that was not opened', () => {
     const overlay = new Overlay(createBelow().reader)
-    expect(() => overlay.commit()).toThrow('no checkpoint is open')
-    expect(() => overlay.revert()).toThrow('no checkpoint is open')
+    expect(() => overlay.commit()).toThrow(saying('no checkpoint is open'))
+    expect(() => overlay.revert()).toThrow(saying('no checkpoint is open'))
   })
 
   it('hides the storage below from an account that was deleted and created again', () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { jsonValue } from '../../src/store/records.ts'
+import { saying } from '../support/refusals.ts'
 
 describe('a JSON value', () => {
   const codec = jsonValue(z.object({ height: z.int(), name: z.string().optional() }))
@@ -13,6 +14,6 @@ describe('a JSON value', () => {
   })
 
   it.each(['{"height":"1"}', '{}', '[]', 'null'])('of another form is refused: %s', (text) => {
-    expect(() => codec.decode(bytesOf(text), 1)).toThrow('this is JSON of another form')
+    expect(() => codec.decode(bytesOf(text), 1)).toThrow(saying('this is JSON of another form'))
   })
 })

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keyFilesIn } from '../../src/store/key-files.ts'
+import { saying } from '../support/refusals.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
@@ -54,11 +55,13 @@ describe('key files', () => {
     writeFileSync(folder, 'no folder')
     const reading = keyFilesIn(folder).read()
     await expect(reading).rejects.toMatchObject({ kind: 'database' })
-    await expect(reading).rejects.toThrow(`The key files in ${folder} cannot be read`)
+    await expect(reading).rejects.toThrow(
+      saying(`The key files in ${folder} cannot be read: ENOTDIR: not a directory, scandir '${folder}'`),
+    )
   })
 
   it.skipIf(process.platform !== 'linux')('are refused when their folder cannot be created', async () => {
     const writing = keyFilesIn('/proc/tandem/keystore').write({ name: 'a', text: 'one' })
-    await expect(writing).rejects.toThrow("ENOENT: no such file or directory, mkdir '/proc/tandem'")
+    await expect(writing).rejects.toThrow(saying("ENOENT: no such file or directory, mkdir '/proc/tandem'"))
   })
 })

@@ -5,6 +5,7 @@ import type { Hex } from '../../src/encoding/hex.ts'
 import { createMemoryStore, freezeEntries } from '../../src/store/memory-store.ts'
 import { bytesValue, hashKey, heightKey, Table } from '../../src/store/table.ts'
 import type { Store } from '../../src/store/write-behind.ts'
+import { saying } from '../support/refusals.ts'
 
 const KEYS = 90
 const key = fc.nat({ max: KEYS - 1 })
@@ -112,6 +113,6 @@ describe.each(CASES)('a store in memory $kind, entries under $keys', ({ kind, ta
   it('refuses batches once it is closed', async () => {
     const store = createMemoryStore()
     await store.close()
-    await expect(store.batch([])).rejects.toThrow('the database cannot be written')
+    await expect(store.batch([])).rejects.toThrow(saying('the database cannot be written'))
   })
 })

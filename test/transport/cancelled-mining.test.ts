@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Node } from '../../src/index.ts'
+import { saying } from '../support/refusals.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -113,7 +114,7 @@ describe('mining stops when its caller disconnects', () => {
     const other = new AbortController()
     const waiting = t.node.request({ method: 'evm_increaseTime', params: [1000], signal: other.signal })
     other.abort()
-    await expect(waiting).rejects.toThrow('The call was cancelled: it was not carried out.')
+    await expect(waiting).rejects.toThrow(saying('The call was cancelled: it was not carried out.'))
     abort.abort()
     await expect(mining).rejects.toThrow(/^The call was cancelled: \d+ of 10000 blocks were mined\.$/)
     expect(t.node.engine.dev.modes().clock.offset).toBeLessThan(1000)

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { fromHex, toHex } from '../../src/encoding/hex.ts'
 import { assemble, deployer } from '../support/assembler.ts'
 import { type OpenedExplorer, useExplorer } from '../support/explorer.ts'
+import { saying } from '../support/refusals.ts'
 import { CHROMIUM, describeWith } from '../support/tools.ts'
 
 const CONSOLE = '0x000000000000000000636f6e736f6c652e6c6f67'
@@ -40,10 +41,14 @@ describeWith(CHROMIUM, 'the console', () => {
     await page.getByTitle('Connected').getByText('#0').waitFor()
     const to = await deploy(explorer, writer(MARKUP))
     const [from] = await call('eth_accounts')
-    await expect(call('eth_sendTransaction', { from, to, gas: '0xf4240' })).rejects.toThrow('revert')
+    await expect(call('eth_sendTransaction', { from, to, gas: '0xf4240' })).rejects.toThrow(
+      saying(`-32015 VM Exception while processing transaction: revert ${MARKUP}`),
+    )
     const output = page.getByRole('table', { name: 'Output' })
     await output.getByRole('row').nth(2).waitFor()
-    await expect(call('eth_call', { from, to }, 'latest')).rejects.toThrow('revert')
+    await expect(call('eth_call', { from, to }, 'latest')).rejects.toThrow(
+      saying(`-32015 VM Exception while processing transaction: revert ${MARKUP}`),
+    )
     await output.getByRole('row').nth(4).waitFor()
     expect(await output.getByText(MARKUP).count()).toBe(4)
     expect(await output.getByText('failure', { exact: true }).count()).toBe(2)

@@ -16,6 +16,7 @@ import {
   tooMany,
   tooManyInBatch,
 } from '../support/fault-proxy.ts'
+import { saying } from '../support/refusals.ts'
 import { remoteSettings, type TestClock, testClock, testDeps } from '../support/remote.ts'
 
 const echo = ({ id, params }: Message): Message => ({ jsonrpc: '2.0', id, result: params[0] })
@@ -269,7 +270,8 @@ describe('a rate', () => {
     expect(client.callsToday()).toBe(10)
     await expect(ask(3)).rejects.toMatchObject({
       kind: 'rate-limited',
-      message: expect.stringMatching(/12 calls/),
+      message:
+        'The budget of 12 calls to the upstream in 24 hours is used up: 10 were made, and 3 more are needed. Raise it with --fork-calls-per-day, or use --fork-offline with what is cached.',
     })
     await ask(2)
     await clock.wait(86_400_000, new AbortController().signal)
@@ -285,5 +287,5 @@ it('a closed client ends open calls', async () => {
   const asked = ask(1)
   await arrived
   client.close()
-  await expect(asked).rejects.toThrow('The fork was closed.')
+  await expect(asked).rejects.toThrow(saying('The fork was closed.'))
 })

@@ -4,6 +4,7 @@ import { placeOf } from '../../../src/abi/storage/place.ts'
 import { readVariable } from '../../../src/abi/storage/read.ts'
 import { variableWrites } from '../../../src/abi/storage/write.ts'
 import { NAMED, solcArtifact } from '../../support/kinds.ts'
+import { saying } from '../../support/refusals.ts'
 
 const variable = (label: string, type: string, slot = '0', offset: number = 0) => ({
   label,
@@ -53,8 +54,10 @@ describe('a layout', () => {
     const writes = variableWrites(layout, 'root', tree, () => 0n)
     expect(readVariable(layout, 'root', (slot) => writes.get(slot) ?? 0n)).toEqual(tree)
     // Slots that all hold a length of 1 nest without an end.
-    expect(() => readVariable(layout, 'root', () => 1n)).toThrow('it nests more than 64 deep')
-    expect(() => variableWrites(layout, 'root.children', [], () => 1n)).toThrow('it nests more than 64 deep')
+    expect(() => readVariable(layout, 'root', () => 1n)).toThrow(saying('root: it nests more than 64 deep'))
+    expect(() => variableWrites(layout, 'root.children', [], () => 1n)).toThrow(
+      saying('root.children: it nests more than 64 deep'),
+    )
   })
 
   it('may be larger than any storage', () => {

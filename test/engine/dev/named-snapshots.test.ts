@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNode, type NodeOptions } from '../../../src/index.ts'
+import { saying } from '../../support/refusals.ts'
 import { ask } from '../../support/state-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -45,9 +46,9 @@ describe('a named snapshot', () => {
     for (const name of ['0x1', '7', '', ' a', 'a'.repeat(101), 5]) {
       await expect(ask(node, 'evm_snapshot', name)).rejects.toMatchObject({ code: -32602 })
     }
-    await expect(ask(node, 'evm_revert', 'two')).rejects.toThrow('invalid snapshot id two')
-    await expect(ask(node, 'evm_diff', 'two')).rejects.toThrow('invalid snapshot id two')
-    await expect(ask(node, 'evm_diff', '0x9')).rejects.toThrow('There is no such snapshot.')
+    await expect(ask(node, 'evm_revert', 'two')).rejects.toThrow(saying('invalid snapshot id two'))
+    await expect(ask(node, 'evm_diff', 'two')).rejects.toThrow(saying('invalid snapshot id two'))
+    await expect(ask(node, 'evm_diff', '0x9')).rejects.toThrow(saying('There is no such snapshot.'))
   })
 })
 

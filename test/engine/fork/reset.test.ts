@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createNode, type Node } from '../../../src/index.ts'
 import type { ProviderMessage } from '../../../src/node/node.ts'
 import { deployNotes } from '../../support/noting-chain.ts'
+import { saying } from '../../support/refusals.ts'
 import { type ServedNode, servedNode } from '../../support/served-node.ts'
 
 setFlagsFromString('--expose-gc')
@@ -121,7 +122,7 @@ describe('a reset to a fork', () => {
       signal: abort.signal,
     })
     abort.abort()
-    await expect(gone).rejects.toThrow('The call was cancelled: it was not carried out.')
+    await expect(gone).rejects.toThrow(saying('The call was cancelled: it was not carried out.'))
     expect(node.engine).toBe(engine)
     await call('evm_mine')
     expect(await call('eth_blockNumber')).toBe('0x2')

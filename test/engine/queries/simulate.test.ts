@@ -42,7 +42,7 @@ describe('a call', () => {
 
   it('throws a refusal synchronously', () => {
     expect(() => call(REVERTING)).toThrow(expect.objectContaining({ kind: 'reverted', data: WORD_42 }))
-    expect(() => node.engine.queries.call({ to: CODE }, { number: 99 })).toThrow('Block not found')
+    expect(() => node.engine.queries.call({ to: CODE }, { number: 99 })).toThrow(saying('Block not found'))
   })
 
   it.each([
