@@ -9,7 +9,7 @@ import { EXECUTION_REVERTED } from '../error-codes.ts'
 import { arrayOf, object } from '../parameter.ts'
 import { BlockObject, toRpcBlock } from './block.ts'
 import { BlockOverridesObject } from './block-overrides.ts'
-import { PricedCallObject } from './call.ts'
+import { PricedCalls } from './call.ts'
 import { LogObject, toRpcReceiptLog } from './log.ts'
 import { StateOverrideSet } from './overrides.ts'
 import { DataText, Flag, QuantityText } from './scalars.ts'
@@ -22,7 +22,7 @@ export const SimulationObject = object(
         {
           blockOverrides: BlockOverridesObject,
           stateOverrides: StateOverrideSet,
-          calls: arrayOf(PricedCallObject, { indexed: true }),
+          calls: PricedCalls,
         },
         { nullIsAbsent: true },
       ),

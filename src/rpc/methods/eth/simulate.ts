@@ -28,7 +28,7 @@ import {
   namedTwice,
 } from '../../wire/block-overrides.ts'
 import { CallBlock, StateBlock } from '../../wire/block-reference.ts'
-import { PricedCallObject } from '../../wire/call.ts'
+import { PricedCalls } from '../../wire/call.ts'
 import { StateOverrideSet } from '../../wire/overrides.ts'
 import { AddressText, Data, DataText, HashText, wholeNumber } from '../../wire/scalars.ts'
 import { SimulatedBlockObject, SimulationObject, toRpcSimulatedBlock } from '../../wire/simulation.ts'
@@ -141,7 +141,7 @@ const TransactionCount: Parameter<number | undefined> = either(
 
 const Bundles = arrayOf(
   object(
-    { transactions: arrayOf(PricedCallObject), blockOverride: BlockOverridesObject },
+    { transactions: PricedCalls, blockOverride: BlockOverridesObject },
     { required: ['transactions'], nullIsAbsent: true },
   ),
   { indexed: true },

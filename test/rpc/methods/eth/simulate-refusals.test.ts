@@ -161,6 +161,34 @@ describe('eth_simulateV1', () => {
     await expect(simulate(payload)).rejects.toMatchObject({ code: -32602, message })
   })
 
+  const NUMBER = 'a number, in hex with 0x or in decimal digits'
+  const ADDRESS = 'an address'
+  it.each<[string, unknown, string]>([
+    ['from', 'zz', ADDRESS],
+    ['to', '0x12', ADDRESS],
+    ['gas', 'zz', NUMBER],
+    ['gasLimit', 5.5, NUMBER],
+    ['gasPrice', {}, NUMBER],
+    ['maxFeePerGas', -1, NUMBER],
+    ['value', `0x1${'0'.repeat(65)}`, NUMBER],
+    ['nonce', [], NUMBER],
+    ['chainId', true, NUMBER],
+    ['data', 'zz', 'hex text'],
+    ['input', 5, 'hex text'],
+  ])('refuses calls with another %s', async (member, value, what) => {
+    const calls = [{}, { [member]: value }]
+    const message = (path: string) => `Invalid ${path}[1].${member}: expected ${what}.`
+    await expect(simulate({ blockStateCalls: [{}, { calls }] })).rejects.toMatchObject({
+      code: -32602,
+      message: message('payload.blockStateCalls[1].calls'),
+    })
+    const bundles = [{ transactions: calls }]
+    await expect(node.request({ method: 'eth_callMany', params: [bundles] })).rejects.toMatchObject({
+      code: -32602,
+      message: message('bundles[0].transactions'),
+    })
+  })
+
   it('needs a block', async () => {
     const unknown = word(99)
     const hash = { blockHash: unknown }
