@@ -21,6 +21,7 @@ import { BlockOverrides } from './wire/block-overrides.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import { type SentOverrides, StateOverrideSet } from './wire/overrides.ts'
 import { Data } from './wire/scalars.ts'
+import { requireFewValues } from './wire/variables.ts'
 
 /** A simulation as it was sent. */
 export interface SentSimulation {
@@ -86,6 +87,10 @@ export function stateOverridesOf(
     const variables = values && { values, layoutAt, path: `${path}.${account}.variables` }
     overrides.set(account, { ...override, ...rule, ...(variables && { variables }) })
   }
+  requireFewValues(
+    [...sent.values()].flatMap(({ variables }) => variables ?? []),
+    path,
+  )
   return overrides
 }
 

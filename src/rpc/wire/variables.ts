@@ -2,10 +2,11 @@
 import { z } from 'zod'
 import type { VariableValue } from '../../abi/storage/value-type.ts'
 import { toHex } from '../../encoding/hex.ts'
+import { invalidParams } from '../../errors.ts'
 import { isObject, type Parameter, refuse } from '../parameter.ts'
 
-/** Values in one object, those within others included. */
-const MOST_VALUES = 65_536
+/** Values of one request, those within others included; each takes some 5 µs to write. */
+const MOST_VALUES = 8192
 /** Nesting of lists and objects. */
 const MAX_DEPTH = 32
 
@@ -46,6 +47,22 @@ class ValueReader {
       Object.entries(value).map(([key, each]) => [key, this.read(each, `${name}[${key}]`, depth + 1)]),
     )
   }
+}
+
+/** Values within values, and themselves. */
+function countValues(value: VariableValue): number {
+  if (typeof value !== 'object' || value instanceof Uint8Array) return 1
+  return Object.values(value).reduce<number>((sum, each) => sum + countValues(each), 1)
+}
+
+/** Throws `invalid-params` for more values in several objects than one may have. */
+export function requireFewValues(
+  variables: Iterable<ReadonlyMap<string, VariableValue>>,
+  path: string,
+): void {
+  let count = 0
+  for (const values of variables) for (const value of values.values()) count += countValues(value)
+  if (count > MOST_VALUES) throw invalidParams(`${path}: the variables have more than ${MOST_VALUES} values`)
 }
 
 function readVariables(value: unknown, name: string): ReadonlyMap<string, VariableValue> {

@@ -155,6 +155,25 @@ describe('a refusal', () => {
     })
   })
 
+  it('of too many values, or of too deep ones, names the bound', async () => {
+    const many = (count: number) => ({ variables: { list: Array.from({ length: count }, () => 1) } })
+    expect(await kinds.answer(many(8191), 'total', [])).toBe(0n)
+    await expect(kinds.answer(many(8192), 'total', [])).rejects.toMatchObject({
+      code: -32602,
+      message: `Invalid ${path()}.list[8191]: expected at most 8192 values.`,
+    })
+    const two = { [kinds.address]: many(5000), [A]: many(5000) }
+    await expect(ask('eth_call', { to: A }, 'latest', two)).rejects.toMatchObject({
+      code: -32602,
+      message: 'stateOverrides: the variables have more than 8192 values',
+    })
+    const deep = JSON.parse(`${'['.repeat(40)}${']'.repeat(40)}`)
+    await expect(kinds.answer({ variables: { list: deep } }, 'total', [])).rejects.toMatchObject({
+      code: -32602,
+      message: `Invalid ${path()}.list${'[0]'.repeat(32)}: expected values that are nested at most 32 deep.`,
+    })
+  })
+
   it('names the contract whose layout is not known', async () => {
     const [unknown, empty] = [at('4000'), at('e000')]
     await ask('hardhat_setCode', unknown, '0x5f5ff3')
