@@ -40,6 +40,8 @@ const MAX_TYPE = 256
 
 type Json = Readonly<Record<string, unknown>>
 
+const isKind = (type: unknown): type is AbiEntry['kind'] => KINDS.has(type)
+
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -76,12 +78,12 @@ export function readEntries(abi: unknown): AbiEntry[] {
     if (!isObject(item)) throw new Error(`entry ${i} is not an object`)
     const { type = 'function', name, inputs, outputs, anonymous } = item
     if (NAMELESS.has(type)) return []
-    if (!KINDS.has(type)) throw new Error(`entry ${i} has the unknown type ${JSON.stringify(type)}`)
+    if (!isKind(type)) throw new Error(`entry ${i} has the unknown type ${JSON.stringify(type)}`)
     if (type !== 'constructor' && (typeof name !== 'string' || name === '')) {
       throw new Error(`entry ${i} has no name`)
     }
     return {
-      kind: type as AbiEntry['kind'],
+      kind: type,
       name: typeof name === 'string' ? name : '',
       inputs: readParameters(inputs, `entry ${i}: inputs`),
       outputs: readParameters(outputs, `entry ${i}: outputs`),

@@ -44,10 +44,9 @@ function wrapIntegers(text: string): string {
 
 function restore(message: unknown, exact: unknown): void {
   if (Array.isArray(message)) {
-    for (const [at, entry] of message.entries()) restore(entry, (exact as readonly unknown[])[at])
+    if (Array.isArray(exact)) for (const [at, entry] of message.entries()) restore(entry, exact[at])
   } else if (isObject(message) && isInexact(message.id)) {
-    const { id } = exact as Json
-    if (Array.isArray(id)) message.id = rawJson(String(id[0]))
+    if (isObject(exact) && Array.isArray(exact.id)) message.id = rawJson(String(exact.id[0]))
   }
 }
 

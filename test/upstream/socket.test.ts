@@ -16,11 +16,16 @@ import { remoteSettings, testClock, testDeps } from '../support/remote.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { readWord, request, tokenAbi, type UpstreamChain, upstreamChain } from '../support/upstream-chain.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into what passes
-type Message = any
+/** A call of the client. */
+interface Message {
+  readonly id: number
+  readonly method: string
+}
 
 /** A server whose `answer` gets each message; connections by number. */
-async function socketServer(answer: (message: Message, socket: WebSocket, connection: number) => void) {
+async function socketServer<M = Message>(
+  answer: (message: M, socket: WebSocket, connection: number) => void,
+) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   let connections = 0
   server.on('connection', (socket) => {
@@ -52,7 +57,7 @@ const call = (name: string) => ({ method: name, params: [] })
 describe('a client over WebSocket', () => {
   it('matches answers to requests by their ids, on one connection', async () => {
     const held: (() => void)[] = []
-    const server = await socketServer((message, socket) => {
+    const server = await socketServer<Message | Message[]>((message, socket) => {
       const reply = Array.isArray(message)
         ? message.map((each) => result(each, each.method)).reverse()
         : result(message, message.method)
@@ -107,8 +112,9 @@ describe('a client over WebSocket', () => {
     const accepting = new WebSocketServer({ noServer: true })
     accepting.on('connection', (socket) => {
       socket.on('message', (data) => {
-        messages.push(JSON.parse(String(data)))
-        socket.send(JSON.stringify(result(messages.at(-1), 7)))
+        const message: Message = JSON.parse(String(data))
+        messages.push(message)
+        socket.send(JSON.stringify(result(message, 7)))
       })
     })
     server.on('upgrade', (request, socket, head) => {

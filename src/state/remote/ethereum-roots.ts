@@ -36,11 +36,11 @@ const listOf = (list: z.output<typeof AccessList>): RlpItem =>
 function signedParts(fields: WireTransaction): RlpItem[] | undefined {
   const { type, nonce, gasPrice, maxFeePerGas, gas, to, value, input } = fields
   const rest = [fromBigInt(gas), to === null ? EMPTY : fromHex(to), fromBigInt(value), input]
-  if (type <= 1n && gasPrice === undefined) return undefined
-  if (type === 0n) return [...amounts(nonce, gasPrice as bigint), ...rest]
-  if (type === 1n) {
+  if (type <= 1n) {
+    if (gasPrice === undefined) return undefined
+    if (type === 0n) return [...amounts(nonce, gasPrice), ...rest]
     const { data } = Listed.safeParse(fields)
-    return data && [...amounts(data.chainId, nonce, gasPrice as bigint), ...rest, listOf(data.accessList)]
+    return data && [...amounts(data.chainId, nonce, gasPrice), ...rest, listOf(data.accessList)]
   }
   const { data } = Tipped.safeParse(fields)
   if (data === undefined || maxFeePerGas === undefined) return undefined

@@ -94,16 +94,17 @@ describe('authentication', () => {
     await start()
     const get = async (path: string) => {
       const response = await fetch(node.url + path)
-      // biome-ignore lint/suspicious/noExplicitAny: replies are what the tests look into
-      return { status: response.status, body: (await response.json()) as any }
+      const body: unknown = await response.json()
+      return { status: response.status, body }
     }
     expect(await get('/healthz')).toMatchObject({ status: 200 })
     for (const path of ['/', '/openrpc.json', '/metrics', '/x/openrpc.json', `/openrpc.json/x`]) {
       expect(await get(path)).toEqual({ status: 401, body: UNAUTHORIZED })
     }
-    const { status, body } = await get(`/v1/${key}/openrpc.json`)
-    expect(status).toBe(200)
-    expect(body.methods.map(({ name }: { name: string }) => name)).toEqual(['rpc.discover', 'eth_chainId'])
+    expect(await get(`/v1/${key}/openrpc.json`)).toMatchObject({
+      status: 200,
+      body: { methods: [{ name: 'rpc.discover' }, { name: 'eth_chainId' }] },
+    })
     expect((await get(`/${key}`)).status).toBe(405)
     expect((await get(`/${key}/metrics`)).status).toBe(404)
     expect((await get(`/${key}/nothing`)).status).toBe(404)

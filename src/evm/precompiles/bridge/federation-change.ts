@@ -5,7 +5,7 @@ import { compressedKey } from '../../../bitcoin/signature.ts'
 import { FEDERATION_VOTERS } from '../../../chain/bridge-senders.ts'
 import { compare, concat, equal, fromBigInt } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
-import { asBytes, asList, asNumber, decodeRlp, encodeRlp } from '../../../encoding/rlp.ts'
+import { asBytes, asList, asNumber, decodeRlp, encodeRlp, type RlpItem } from '../../../encoding/rlp.ts'
 import { frameStrings } from '../../../encoding/rlp-frame.ts'
 import { CELL } from '../../../state/bridge-cells.ts'
 import { encodeInt } from '../abi.ts'
@@ -39,8 +39,8 @@ const REQUIRED_VOTES = Math.floor(FEDERATION_VOTERS.size / 2) + 1
 /** A member's compressed keys: of the parent chain, of this chain, and one without a use yet. */
 export type Member = readonly [btc: Uint8Array, rsk: Uint8Array, mst: Uint8Array]
 
-function readMember(item: readonly unknown[]): Member {
-  const [btc, rsk, mst] = item as readonly Uint8Array[]
+function readMember(item: readonly RlpItem[]): Member {
+  const [btc, rsk, mst] = item
   return [asBytes(btc, 'key'), asBytes(rsk, 'key'), asBytes(mst, 'key')]
 }
 
