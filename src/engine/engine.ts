@@ -44,6 +44,7 @@ import type { FeeHistory } from './queries/fee-history.ts'
 import type { Replays } from './queries/replay.ts'
 import type { Simulations } from './queries/simulate.ts'
 import type { BlockSimulations } from './queries/simulate-blocks.ts'
+import type { StepSimulations } from './queries/simulate-steps.ts'
 import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueFields } from './queries/value-field.ts'
@@ -58,6 +59,7 @@ export interface Queries
     CallSequences,
     Replays,
     Simulations,
+    StepSimulations,
     ValueFields {
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when it is a side block and `requireCanonical` is set. */

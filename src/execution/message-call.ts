@@ -2,7 +2,7 @@
  * An unsigned message on the state of a block: only gas is checked, and nothing is written
  * (docs/internals/rpc-reference.md#74-calls-and-estimates).
  */
-import { EMPTY_ACCOUNT, ZERO_ADDRESS } from '../chain/account.ts'
+import { EMPTY_ACCOUNT, withNonce, ZERO_ADDRESS } from '../chain/account.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
@@ -28,6 +28,11 @@ export interface SimulationParts {
   /** Milliseconds of wall clock; `limit-exceeded` beyond. */
   readonly deadlineMs?: number | undefined
   readonly tracer?: Tracer | undefined
+  /**
+   * Leave the sender's nonce as it is, for messages on the state that others left. That of a creation is raised, since
+   * the address of the next one depends on it.
+   */
+  readonly keepsNonce?: boolean | undefined
 }
 
 /** The result of a simulated message. Gas includes the intrinsic gas. */
@@ -43,6 +48,8 @@ export interface Simulation {
   readonly valueCallSeen: boolean
   /** Call data to the console contract; absent when there is none. */
   readonly consoleCalls?: readonly Uint8Array[] | undefined
+  /** The changes that the message makes of the given state. */
+  readonly after: Overlay
 }
 
 /** Gas of a request within the cap. */
@@ -53,6 +60,12 @@ export function cappedGas(request: CallRequest, gasCap: bigint): bigint {
 /** Gas after the refund, which is at most half of it (docs/internals/protocol.md#62-gas-schedule). */
 function netGas(used: bigint, refund: bigint): bigint {
   return used - (refund < used / 2n ? refund : used / 2n)
+}
+
+/** Takes back what running a message raised, unless it destroyed the account. */
+function lowerNonce(state: Overlay, address: Hex): void {
+  const account = state.account(address)
+  if (account !== undefined) state.putAccount(address, withNonce(account, account.nonce - 1n))
 }
 
 /**
@@ -72,7 +85,7 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
   if (intrinsic > gas) {
     if (tracer !== undefined) throw invalidParams(`gas: ${gas} is below the intrinsic gas ${intrinsic}`)
     const failure: Failure = { kind: 'failed', reason: 'out of gas', output: EMPTY }
-    return { failure, output: EMPTY, gasUsed: gas, refund: 0n, valueCallSeen: false }
+    return { failure, output: EMPTY, gasUsed: gas, refund: 0n, valueCallSeen: false, after: overlay }
   }
   const sender = overlay.account(from) ?? EMPTY_ACCOUNT
   overlay.putAccount(from, {
@@ -85,6 +98,8 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
   const finish = (result: MessageResult): Simulation => {
     const plain = failureOf(result)
     const failure = plain && (parts.named?.(plain, to) ?? plain)
+    for (const address of result.destroyed) overlay.deleteAccount(address)
+    if (parts.keepsNonce === true && to !== null) lowerNonce(overlay, from)
     tracer?.finish?.({
       gasLimit: gas,
       gasUsed: netGas(intrinsic + result.gasUsed, result.refund),
@@ -99,6 +114,7 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
       refund: result.refund,
       valueCallSeen: result.valueCallSeen,
       consoleCalls: result.consoleCalls,
+      after: overlay,
     }
   }
   const result = vm.run(message, overlay, env, { deadlineMs, isLocal: true, tracer })

@@ -132,6 +132,24 @@ function check(transaction: Transaction, parts: SimulatedTransactionParts): void
   }
 }
 
+/** Why a block cannot hold a transaction. */
+const REFUSALS: ReadonlySet<ErrorKind> = new Set([
+  'invalid-params',
+  'nonce-too-low',
+  'nonce-too-high',
+  'price-too-low',
+  'intrinsic-gas-too-low',
+  'cost-not-covered',
+  'block-gas-exceeded',
+  'initcode-too-long',
+])
+
+/** The error of a simulated message that could not run, where others run after it. Throws any other error, which ends them all. */
+export function refusalIn(error: unknown): NodeError {
+  if (error instanceof NodeError && REFUSALS.has(error.kind)) return error
+  throw error
+}
+
 /**
  * Runs a call as a transaction of a block. Throws a `NodeError` when the transaction cannot be in the block, with nothing
  * changed.

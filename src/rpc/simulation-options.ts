@@ -1,6 +1,7 @@
 /** Where a simulation runs, and on what: the block and the overrides that a caller sent, checked. */
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
 import type { Transaction } from '../chain/transaction.ts'
+import { counted } from '../counted.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { BlockReference, SimulationOptions } from '../engine/model.ts'
@@ -60,6 +61,19 @@ export function placedSimulation(
 /** Finds storage layouts among the contracts whose artifacts a node knows. */
 export function layoutsOf({ names }: Pick<Engine, 'names'>): LayoutAt {
   return (address, code) => names.layoutAt(address, code)
+}
+
+/** Throws `invalid-params` for a place behind the transactions of a block; `path` is that of the index. */
+export async function requireIndexWithin(
+  index: number,
+  { reference }: BlockArgument,
+  { engine }: Pick<Context, 'engine'>,
+  path: string,
+): Promise<void> {
+  const count = (await engine.queries.block(reference))?.executed.block.transactions.length ?? 0
+  if (index > 0 && index >= count) {
+    throw invalidParams(`${path}: ${index} is not below the block's ${counted(count, 'transaction')}`)
+  }
 }
 
 /**

@@ -21,7 +21,7 @@ beforeAll(async () => {
   keys = keyFile()
   key = await keys.add('team', { allow: ['eth', 'net', 'web3', 'trace'] })
   dev = await keys.add('developer', { allow: ['eth', 'debug', 'evm'] })
-  simulator = await keys.add('simulator', { allow: ['eth', 'debug', 'trace', 'ots'] })
+  simulator = await keys.add('simulator', { allow: ['eth', 'debug', 'trace', 'ots', 'evm_simulate'] })
   await keys.add('entitled', { allow: ['eth', 'debug'], stateOverride: true })
   served = await servedNode(
     { maxFilters: 20, maxSubscriptions: 20 },
@@ -145,6 +145,7 @@ describe('a key', () => {
       eth_call: [{ to: CODE }, 'latest', overrides],
       debug_traceCall: [{ to: CODE }, 'latest', { stateOverrides: overrides }],
       eth_simulateV1: [{ blockStateCalls: [{ stateOverrides: overrides, calls: [{ to: CODE }] }] }, 'latest'],
+      evm_simulate: [{ steps: [{ set: overrides }] }],
       eth_callMany: [[{ transactions: [{ to: CODE }] }], null, overrides],
       eth_callBundle: [{ txs: ['0x00'], blockNumber: '0x1', stateOverrides: overrides }],
       eth_estimateGas: [{ to: CODE }, 'latest', overrides],

@@ -9,6 +9,6 @@ export interface Artifact {
 }
 
 /** Reads an artifact by its contract's name. */
-export function artifact(name: 'Token' | 'Probe' | 'Child' | 'Shop'): Artifact {
+export function artifact(name: 'Token' | 'Probe' | 'Child' | 'Shop' | 'Vault' | 'Deed' | 'Goods'): Artifact {
   return JSON.parse(readFileSync(new URL(`../../fixtures/contracts/${name}.json`, import.meta.url), 'utf8'))
 }

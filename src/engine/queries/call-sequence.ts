@@ -11,11 +11,11 @@ import {
 } from '../../execution/apply-transaction.ts'
 import { overriddenBlock } from '../../execution/overrides.ts'
 import type { BlockOverrideValues } from '../../execution/request.ts'
-import { applySimulated, type SimulatedCall } from '../../execution/simulated-transaction.ts'
+import { applySimulated, refusalIn, type SimulatedCall } from '../../execution/simulated-transaction.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { BlockReference, SimulationOptions } from '../model.ts'
-import { type PlaceParts, simulationPlace } from './simulation-place.ts'
+import { type PlaceParts, sequenceStart } from './simulation-place.ts'
 
 /** Calls of one block. */
 export interface CallBundle {
@@ -131,9 +131,7 @@ export class StateCallSequences implements CallSequences {
   }
 
   async #open(place: SequencePlace): Promise<OpenSequence> {
-    const { reference, timeoutMs = this.#parts.timeoutMs } = place
-    const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
-    const { state, env } = await simulationPlace(this.#parts, reference, { ...place, timeoutMs })
+    const { state, env, end } = await sequenceStart(this.#parts, place.reference, place)
     return { state: new Overlay(state), env, end }
   }
 
@@ -145,8 +143,7 @@ export class StateCallSequences implements CallSequences {
       for (const address of outcome.destroyed) place.destroyedEarlier.add(address)
       return { outcome }
     } catch (error) {
-      if (error instanceof NodeError && error.kind !== 'limit-exceeded') return { refusal: error }
-      throw error
+      return { refusal: refusalIn(error) }
     }
   }
 }

@@ -17,6 +17,7 @@ import { ChainLookup, type Lookup } from './lookup.ts'
 import { ChainReplays, type Replays } from './replay.ts'
 import { StateSimulations } from './simulate.ts'
 import { StateBlockSimulations } from './simulate-blocks.ts'
+import { StateStepSimulations } from './simulate-steps.ts'
 import { StorageSearch } from './storage-range.ts'
 import { TraceSearch } from './trace-filter.ts'
 import { createValueFields } from './value-field.ts'
@@ -115,6 +116,7 @@ function simulationQueries(context: Context) {
   const calls = new StateSimulations(context)
   const blocks = new StateBlockSimulations({ ...context, pending: context.mining.pending })
   const sequences = new StateCallSequences(context)
+  const steps = new StateStepSimulations(context)
   return {
     call: (...given) => calls.call(...given),
     estimateGas: (...given) => calls.estimateGas(...given),
@@ -123,6 +125,7 @@ function simulationQueries(context: Context) {
     traceCalls: (...given) => calls.traceCalls(...given),
     traceSigned: (...given) => calls.traceSigned(...given),
     simulateBlocks: (simulation) => blocks.simulateBlocks(simulation),
+    simulateSteps: (...given) => steps.simulateSteps(...given),
     callMany: (...given) => sequences.callMany(...given),
     callBundle: (...given) => sequences.callBundle(...given),
     ...createValueFields(context),

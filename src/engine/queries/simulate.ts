@@ -3,7 +3,6 @@ import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { type Failure, failureError } from '../../evm/failure-message.ts'
-import { muxTracers } from '../../evm/tracing/mux-tracer.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { type AccessList, createAccessList } from '../../execution/access-list.ts'
 import { applyTransaction, TransactionRejected } from '../../execution/apply-transaction.ts'
@@ -25,7 +24,7 @@ import type {
   SimulationOptions,
 } from '../model.ts'
 import { consoleTexts, type NameFailure } from '../transaction-notes.ts'
-import { type PlaceParts, type SimulationPlace, simulationPlace } from './simulation-place.ts'
+import { type PlaceParts, raisedGasCap, type SimulationPlace, simulationPlace } from './simulation-place.ts'
 
 /** Simulated messages. */
 export interface Simulations {
@@ -189,18 +188,13 @@ export class StateSimulations implements Simulations {
     const { timeoutMs = this.#parts.timeoutMs } = options
     const place = await simulationPlace(this.#parts, reference, options)
     const end = timeoutMs > 0 ? performance.now() + timeoutMs : undefined
-    let before = place.state
+    let { state } = place
     for (const { request, tracer } of steps) {
-      const keepState: Tracer = {
-        finish({ after }) {
-          before = after
-        },
-      }
-      await messageCall({
-        ...this.#messageParts(request, { env: place.env, state: before }, 0),
-        tracer: muxTracers([tracer, keepState]),
+      const { after } = await messageCall({
+        ...this.#messageParts(request, { env: place.env, state }, 0, { tracer }),
         ...(end !== undefined && { deadlineMs: Math.max(1, end - performance.now()) }),
       })
+      state = after
     }
   }
 
@@ -241,10 +235,8 @@ export class StateSimulations implements Simulations {
     return timeoutMs > 0 ? timeoutMs : undefined
   }
 
-  /** The cap, or the gas limit that a client has fixed for the next blocks if that is higher. */
   #gasCap(cap: bigint): bigint {
-    const { gasLimit = 0n } = this.#parts.headerOverrides()
-    return gasLimit > cap ? gasLimit : cap
+    return raisedGasCap(cap, this.#parts.headerOverrides())
   }
 
   /** The output of a failed call. Throws `reverted` for a revert, and under strict calls for any failure. */

@@ -5,7 +5,7 @@ import { type ExecutionPlace, overridden } from '../../execution/overrides.ts'
 import { andThen, type MaybePromise } from '../../maybe-promise.ts'
 import type { StateReader } from '../../state/model.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
-import type { BlockReference, BlockView, SimulationOptions } from '../model.ts'
+import type { BlockReference, BlockView, HeaderOverrides, SimulationOptions } from '../model.ts'
 import type { Lookup } from './lookup.ts'
 import type { Replays } from './replay.ts'
 
@@ -20,6 +20,28 @@ export interface PlaceParts extends ChainAccess {
 export interface SimulationPlace extends ExecutionPlace {
   /** The block by its hash; `pending` stays a tag. */
   readonly at: BlockReference
+}
+
+/** A gas cap, or the gas limit that a client has fixed for the next blocks if that is higher. */
+export function raisedGasCap(cap: bigint, { gasLimit = 0n }: HeaderOverrides): bigint {
+  return gasLimit > cap ? gasLimit : cap
+}
+
+/** What a sequence of simulations starts from. */
+export interface SequenceStart extends SimulationPlace {
+  /** When it has to end, by `performance.now()`, milliseconds. */
+  readonly end: number
+}
+
+/** The place of a sequence, and its deadline: the time limit of its options, else the node's. Throws as `simulationPlace` does. */
+export async function sequenceStart(
+  parts: PlaceParts & { readonly timeoutMs: number },
+  reference: BlockReference,
+  options: SimulationOptions,
+): Promise<SequenceStart> {
+  const { timeoutMs = parts.timeoutMs } = options
+  const end = timeoutMs > 0 ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
+  return { ...(await simulationPlace(parts, reference, { ...options, timeoutMs })), end }
 }
 
 /** The place that a simulation names, at once where nothing waits. Throws `block-not-found`, and `invalid-params` for bad overrides. */

@@ -4,16 +4,14 @@
  */
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
-import { counted } from '../../counted.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { invalidParams } from '../../errors.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { ReplayChanges } from '../../execution/request.ts'
 import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
 import { named, object, optional, type Parameter } from '../parameter.ts'
 import { jsonArray, jsonObject } from '../raw-json.ts'
-import { layoutsOf, placedSimulation, replayChanges } from '../simulation-options.ts'
+import { layoutsOf, placedSimulation, replayChanges, requireIndexWithin } from '../simulation-options.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { type BlockArgument, CallBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
@@ -199,18 +197,6 @@ const CallOptions = object(
   { nullIsAbsent: true },
 )
 
-/** Throws `invalid-params` for a place behind the transactions of a block. */
-async function requireIndexWithin(
-  index: number,
-  { reference }: BlockArgument,
-  { engine }: Context,
-): Promise<void> {
-  const count = (await engine.queries.block(reference))?.executed.block.transactions.length ?? 0
-  if (index > 0 && index >= count) {
-    throw invalidParams(`options.txIndex: ${index} is not below the block's ${counted(count, 'transaction')}`)
-  }
-}
-
 export const debug_traceCall = method({
   name: 'debug_traceCall',
   summary:
@@ -241,7 +227,7 @@ export const debug_traceCall = method({
     const { stateOverrides = NO_OVERRIDES, blockOverrides, txIndex } = others
     const sent = { block, stateOverrides, blockOverrides }
     const place = placedSimulation(sent, context, 'options.stateOverrides')
-    if (txIndex !== undefined) await requireIndexWithin(txIndex, block, context)
+    if (txIndex !== undefined) await requireIndexWithin(txIndex, block, context, 'options.txIndex')
     const run = traceOptionsIn(context.options.dialect, options).setup.start(limitsOf(context))
     await context.engine.queries.traceCall(transaction, place.reference, run.tracer, {
       ...place.options,

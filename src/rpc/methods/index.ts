@@ -33,6 +33,7 @@ import { SUBMIT_SYNC_METHODS } from './eth/submit-sync.ts'
 import { SUBSCRIBE_METHODS } from './eth/subscribe.ts'
 import { TRANSACTION_METHODS } from './eth/transaction.ts'
 import { EVM_METHODS } from './evm.ts'
+import { STEP_METHODS } from './evm-simulate.ts'
 import { EXT_METHODS } from './ext.ts'
 import { MNR_METHODS } from './mnr.ts'
 import { DECODING_METHODS } from './names.ts'
@@ -70,6 +71,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...TXPOOL_METHODS,
   ...SCO_METHODS,
   ...EVM_METHODS,
+  ...STEP_METHODS,
   ...NAME_METHODS,
   ...VARIABLE_METHODS,
   ...DECODING_METHODS,

@@ -1,12 +1,10 @@
 /** The methods that return names: of contracts by their address, and of calls, errors and events by their bytes. */
 
 import { z } from 'zod'
-import { type AbiCodec, type AbiValue, loadAbiCodec } from '../../abi/codec.ts'
+import { type AbiCodec, loadAbiCodec } from '../../abi/codec.ts'
 import { CONSOLE_ADDRESS, consoleText } from '../../abi/console.ts'
-import type { AbiParameter } from '../../abi/entry.ts'
 import { panicMessage } from '../../abi/panic.ts'
-import { type AbiRegistry, type Decoded, decodedText } from '../../abi/registry.ts'
-import { valueText } from '../../abi/value-text.ts'
+import type { AbiRegistry } from '../../abi/registry.ts'
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { revertReason } from '../../evm/failure-message.ts'
@@ -14,6 +12,7 @@ import { literals } from '../json-forms.ts'
 import { type Context, method } from '../method.ts'
 import { arrayOf, expected, object, optional, scalar } from '../parameter.ts'
 import { StateBlock } from '../wire/block-reference.ts'
+import { DecodedObject, type RpcDecoded, toRpcDecoded } from '../wire/decoded.ts'
 import { Address, Data, Topic } from '../wire/scalars.ts'
 import { NOBODY } from './example-accounts.ts'
 
@@ -72,43 +71,6 @@ const Item = object(
   { required: ['kind', 'data'], nullIsAbsent: true },
 )
 type ItemValue = ReturnType<typeof Item.read>
-
-const Argument = z.lazy(() => z.strictObject({ name: z.string(), type: z.string(), value: z.string() }))
-/** `text` is the whole in one line; `output` is what a call returned, if it was given and its types are known. */
-const DecodedObject = z.lazy(() =>
-  z
-    .strictObject({
-      name: z.string(),
-      arguments: z.array(Argument),
-      text: z.string(),
-      output: z.string().optional(),
-    })
-    .meta({
-      id: 'DecodedItem',
-      description: 'A decoded call, error or event: its name and arguments as text',
-    }),
-)
-type RpcDecoded = z.infer<typeof DecodedObject>
-
-function argumentsOf(
-  parameters: readonly AbiParameter[],
-  values: readonly AbiValue[],
-): z.infer<typeof Argument>[] {
-  return parameters.map((parameter, i) => ({
-    name: parameter.name,
-    type: parameter.type,
-    value: valueText(parameter, values[i] as AbiValue),
-  }))
-}
-
-function toRpcDecoded(decoded: Decoded, output?: string): RpcDecoded {
-  return {
-    name: decoded.name,
-    arguments: argumentsOf(decoded.parameters, decoded.values),
-    text: decodedText(decoded),
-    ...(output !== undefined && { output }),
-  }
-}
 
 /** `Error(string)` and `Panic(uint256)` need no ABI. */
 function builtInError(payload: Uint8Array): RpcDecoded | undefined {

@@ -44,6 +44,7 @@ const COMMON: Growth['calls'] = [
   ['eth_estimateGas', TRANSFER],
   ['eth_createAccessList', TRANSFER],
   ['eth_simulateV1', { blockStateCalls: [{ calls: [TRANSFER] }] }, 'latest'],
+  ['evm_simulate', { steps: [{ send: TRANSFER }] }],
   ['eth_getBlockByNumber', 'latest', true],
   ['eth_getBlockReceipts', 'latest'],
   ['eth_getLogs', { fromBlock: 'latest' }],

@@ -20,7 +20,8 @@ const FrameLogObject = z.strictObject({
   position: QuantityText,
 })
 
-const CallFrameObject = z.strictObject({
+/** A frame with its calls. */
+export const CallFrameObject = z.strictObject({
   type: FrameType,
   from: AddressText,
   to: AddressText.optional(),
@@ -41,15 +42,17 @@ z.globalRegistry.add(CallFrameObject, {
   description: 'A call, creation or self-destruct (callTracer)',
 })
 
-type RpcCallFrame = z.infer<typeof CallFrameObject>
+/** A frame object. */
+export type RpcCallFrame = z.infer<typeof CallFrameObject>
 
-interface Options {
+/** What is shown of a call tree. */
+export interface CallTreeOptions {
   readonly onlyTopCall: boolean
   readonly withLog: boolean
 }
 
 /** The `callTracer`. */
-export const callTracer = tracer<Options, RpcCallFrame>({
+export const callTracer = tracer<CallTreeOptions, RpcCallFrame>({
   name: 'callTracer',
   summary: 'the tree of calls and creations',
   options: { onlyTopCall: OFF, withLog: OFF },
@@ -61,13 +64,19 @@ export const callTracer = tracer<Options, RpcCallFrame>({
   ofCallTree: (root, options, place, { size }) => toRpcCallTree(root, options, place, size),
 })
 
-function toRpcCallTree(root: CallFrame, options: Options, place: TracePlace, size: ReplySize): RpcCallFrame {
+/** A call tree as the `callTracer` returns it. Checks the size of the reply before it is built. */
+export function toRpcCallTree(
+  root: CallFrame,
+  options: CallTreeOptions,
+  place: TracePlace,
+  size: ReplySize,
+): RpcCallFrame {
   size(frameBytes(root, options))
   return toRpcCallFrame(root, options, place)
 }
 
 /** Bytes of a frame, and of all frames below it unless only the top frame is requested. */
-function frameBytes({ input, output, logs, calls }: CallFrame, options: Options): number {
+function frameBytes({ input, output, logs, calls }: CallFrame, options: CallTreeOptions): number {
   let bytes = ITEM_BYTES + input.length + output.length
   if (options.withLog) for (const { log } of logs) bytes += ITEM_BYTES + log.data.length
   if (!options.onlyTopCall) for (const call of calls) bytes += frameBytes(call, options)
@@ -93,7 +102,7 @@ function outputOf({ kind, output, to, failure }: CallFrame): Hex | undefined {
   return creates && failure?.kind !== 'reverted' ? to : toHex(output)
 }
 
-function toRpcCallFrame(frame: CallFrame, options: Options, place: TracePlace): RpcCallFrame {
+function toRpcCallFrame(frame: CallFrame, options: CallTreeOptions, place: TracePlace): RpcCallFrame {
   const { kind, from, to, value, gasUsed, input } = frame
   const failure = shownFailure(frame)
   const output = outputOf(frame)

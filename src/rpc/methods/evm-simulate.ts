@@ -1,0 +1,95 @@
+/** Steps that share state, with all that they would change: `evm_simulate`. */
+import { z } from 'zod'
+import type { SimulationStep } from '../../engine/queries/simulate-steps.ts'
+import { type Context, method } from '../method.ts'
+import { optional, type ValueOf } from '../parameter.ts'
+import { placedSimulation, requireIndexWithin, stateOverridesOf } from '../simulation-options.ts'
+import { CallBlock } from '../wire/block-reference.ts'
+import { NO_OVERRIDES } from '../wire/overrides.ts'
+import { StepResultObject, StepSimulationObject, toRpcStepResult } from '../wire/steps.ts'
+import { replySize } from '../wire/trace/reply-size.ts'
+import { COW, COW1 } from './example-accounts.ts'
+
+type SentStep = ValueOf<typeof StepSimulationObject>['steps'][number]
+
+function stepOf({ call, send, set, warp = {} }: SentStep, path: string, context: Context): SimulationStep {
+  if (call !== undefined) return { kind: 'call', request: call }
+  if (send !== undefined) return { kind: 'send', request: send }
+  if (set === undefined) return { kind: 'warp', warp }
+  return { kind: 'set', overrides: stateOverridesOf(set, context, `${path}.set`) ?? new Map() }
+}
+
+export const evm_simulate = method({
+  name: 'evm_simulate',
+  heavy: true,
+  summary:
+    'Simulates steps in order on the state of a block, each on the state that the previous one left, and returns what each would do and change: result, logs, call tree, transfers and approvals of assets, changed accounts. A step is a `call` (as in eth_call, but its writes stay), a `send` (as a transaction of the block, with nonce, price and fee), a `set` of state overrides, or a `warp` to a later block. Nothing is kept. A step that fails undoes its writes and the next one follows.',
+  params: { simulation: StepSimulationObject, block: optional(CallBlock, 'latest') },
+  result: () => z.array(StepResultObject),
+  errors: ['block-not-found'],
+  examples: [
+    {
+      params: [
+        {
+          steps: [
+            { set: { [COW1]: { balance: '0x5' } } },
+            { warp: { seconds: 60, blocks: 1 } },
+            { call: { from: COW, to: COW1, value: '0x1' } },
+          ],
+        },
+      ],
+      result: [
+        { kind: 'set', block: { number: '0x0', timestamp: '0x0' } },
+        { kind: 'warp', block: { number: '0x1', timestamp: '0x3c' } },
+        {
+          kind: 'call',
+          block: { number: '0x1', timestamp: '0x3c' },
+          status: '0x1',
+          returnData: '0x',
+          gasUsed: '0x5208',
+          logs: [],
+          trace: {
+            type: 'CALL',
+            from: COW,
+            to: COW1,
+            value: '0x1',
+            gas: '0x0',
+            gasUsed: '0x5208',
+            input: '0x',
+            output: '0x',
+          },
+          assetChanges: [{ type: 'native', change: 'transfer', from: COW, to: COW1, amount: '0x1' }],
+          stateChanges: [
+            {
+              address: COW,
+              balance: { from: '0xc9f2c9cd04674edea40000000', to: '0xc9f2c9cd04674edea3fffffff' },
+            },
+            { address: COW1, balance: { from: '0x5', to: '0x6' } },
+          ],
+        },
+      ],
+    },
+  ],
+  async run({ simulation, block }, context) {
+    const { steps: sent, stateOverrides = NO_OVERRIDES, blockOverrides, transactionIndex } = simulation
+    const { queries, names } = context.engine
+    const place = placedSimulation(
+      { block, stateOverrides, blockOverrides },
+      context,
+      'simulation.stateOverrides',
+    )
+    const steps = sent.map((step, index) => stepOf(step, `simulation.steps[${index}]`, context))
+    if (transactionIndex !== undefined) {
+      await requireIndexWithin(transactionIndex, block, context, 'simulation.transactionIndex')
+    }
+    const done = await queries.simulateSteps(
+      { reference: place.reference, ...place.options, transactionCount: transactionIndex },
+      steps,
+    )
+    const reply = { names, size: replySize(context) }
+    return done.map((step) => toRpcStepResult(step, reply))
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const STEP_METHODS = [evm_simulate] as const
