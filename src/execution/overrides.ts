@@ -91,8 +91,9 @@ function applyOverride(overlay: Overlay, address: Hex, override: AccountOverride
   if (state !== undefined && stateDiff !== undefined) {
     throw invalidParams(`'state' and 'stateDiff' of ${address} can not be set at the same time`)
   }
-  // An empty override, and that of a contract which is only moved, makes no account.
-  if ((balance ?? nonce ?? code ?? state ?? stateDiff ?? variables) === undefined) return
+  // An override without changes, and that of a contract which is only moved, makes no account.
+  const slots = stateDiff?.size === 0 ? undefined : stateDiff
+  if ((balance ?? nonce ?? code ?? state ?? slots ?? variables) === undefined) return
   const known = overlay.account(address)
   if (known === undefined || balance !== undefined || nonce !== undefined) {
     const account = known ?? EMPTY_ACCOUNT
@@ -104,6 +105,6 @@ function applyOverride(overlay: Overlay, address: Hex, override: AccountOverride
   }
   if (code !== undefined) overlay.putCode(address, passingCode(code))
   if (state !== undefined) overlay.clearStorage(address)
-  for (const [slot, value] of state ?? stateDiff ?? []) overlay.putStorage(address, slot, value)
+  for (const [slot, value] of state ?? slots ?? []) overlay.putStorage(address, slot, value)
   if (variables !== undefined) putVariables(overlay, address, variables)
 }

@@ -197,6 +197,21 @@ describe.each(ALL)('$method refuses', ({ method, params, state, block }) => {
   })
 })
 
+describe('an override without changes', () => {
+  it.each([{}, { stateDiff: {} }, { balance: null }])('makes no account: %j', async (override) => {
+    const overrides = { [CALLED]: override }
+    const { stateDiff } = await ask<{ stateDiff: Record<string, { balance: unknown }> }>(
+      'trace_call',
+      { from: A, to: CALLED, value: '0x1' },
+      ['stateDiff'],
+      'latest',
+      overrides,
+    )
+    // The value makes it.
+    expect(stateDiff[CALLED]?.balance).toEqual({ '+': '0x1' })
+  })
+})
+
 describe('gas with overrides', () => {
   const gas = (call: object, state: unknown, block?: unknown) =>
     ask('eth_estimateGas', call, 'latest', state, ...(block === undefined ? [] : [block]))

@@ -129,15 +129,15 @@ describe('eth_simulateV1', () => {
       {},
     ],
     [
-      -38026,
-      `too many blocks (${BLOCK}: at most 256 are simulated)`,
-      { blockOverrides: { number: 258 } },
+      -32602,
+      `${BLOCK}.blockOverrides.blobBaseFee is not supported`,
+      { blockOverrides: { blobBaseFee: word(1) } },
       {},
     ],
     [
       -32602,
-      `${BLOCK}.blockOverrides.blobBaseFee is not supported`,
-      { blockOverrides: { blobBaseFee: word(1) } },
+      `${BLOCK}.blockOverrides.beaconRoot is not supported`,
+      { blockOverrides: { beaconRoot: word(1) } },
       {},
     ],
   ])('returns error %i, %s', async (code, message, block, more) => {
@@ -187,6 +187,15 @@ describe('eth_simulateV1', () => {
       code: -32602,
       message: message('bundles[0].transactions'),
     })
+  })
+
+  it('refuses block 257 of a simulation, and no earlier one', async () => {
+    const head = 1
+    const filled = (number: number) => simulate({ blockStateCalls: [{ blockOverrides: { number } }] })
+    expect(await filled(head + 256)).toHaveLength(256)
+    const message = `too many blocks (${BLOCK}: at most 256 are simulated)`
+    await expect(filled(head + 257)).rejects.toMatchObject({ code: -38026, message })
+    await expect(filled(Number.MAX_SAFE_INTEGER)).rejects.toMatchObject({ code: -38026, message })
   })
 
   it('needs a block', async () => {
