@@ -3,7 +3,16 @@ import { MAX_SNAPSHOTS } from '../../../src/engine/dev/snapshots.ts'
 import { createNode, createPool, type Node, type NodeOptions } from '../../../src/index.ts'
 import { ask } from '../state-files.ts'
 import { countWork } from '../work.ts'
-import { accountAt, eachOf, endow, MOST_ABIS, mineBlocks, quantity } from './holdings.ts'
+import {
+  accountAt,
+  eachOf,
+  endCollection,
+  endow,
+  MOST_ABIS,
+  mineBlocks,
+  quantity,
+  SECTION,
+} from './holdings.ts'
 
 const NOW = 1_900_000_000
 const STRANGER = accountAt(0xffffff)
@@ -17,8 +26,10 @@ export interface Growth {
   readonly grow: (node: Node, size: number) => Promise<unknown>
   /** Calls whose work must stay the same: method and parameters. */
   readonly calls: readonly (readonly [method: string, ...params: unknown[]])[]
-  /** Calls that return all that the node holds: printed, not compared. */
+  /** Calls that return or remove all that the node holds: made once, after the others; printed, not compared. */
   readonly whole?: Growth['calls']
+  /** Why methods of `calls` do one thing for each section of 1,024 blocks; up to that they do not grow. */
+  readonly sections?: Readonly<Record<string, string>>
   /** Runs before the calls, not counted. */
   readonly before?: (node: Node) => Promise<unknown>
 }
@@ -100,6 +111,7 @@ export const GROWTHS: Readonly<Record<string, Growth>> = {
   blocks: {
     grow: mineBlocks,
     whole: [['evm_reset']],
+    sections: { eth_getLogs: SECTION.logs, trace_filter: SECTION.participants },
     calls: [
       ['eth_hashrate'],
       ['eth_netHashrate'],
@@ -236,7 +248,7 @@ export const GROWTHS: Readonly<Record<string, Growth>> = {
 }
 
 /**
- * Work of each call, by its method and parameters; each is made once before it is counted. With `isWhole` also of those
+ * Work of each call, by its method and parameters; each is made before it is counted. With `isWhole` also of those
  * that return all that the node holds.
  */
 export async function workAt(
@@ -253,17 +265,22 @@ export async function workAt(
   try {
     await grow(node, size)
     const all = [...calls, ...(isWhole ? whole : [])]
-    const runs = all.map(
-      ([method, ...params]) =>
-        () =>
-          ask(node, method, ...params),
-    )
-    for (const run of runs) {
-      await before?.(node)
-      await run()
+    const runOf =
+      ([method, ...params]: Growth['calls'][number]) =>
+      () =>
+        ask(node, method, ...params)
+    async function warm(): Promise<void> {
+      for (const call of calls) {
+        await before?.(node)
+        await runOf(call)()
+      }
     }
+    await warm()
+    await endCollection(node, size)
+    // Its end empties the caches.
+    await warm()
     await before?.(node)
-    const counted = await countWork(runs)
+    const counted = await countWork(all.map(runOf))
     return counted.map((work, at) => [JSON.stringify(all[at]), work])
   } finally {
     await node.close()

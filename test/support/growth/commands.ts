@@ -27,7 +27,8 @@ const run = (fill: Fill, args: readonly string[]) => {
 /** Something that a data directory holds, and the commands whose work grows with it, each with why. */
 interface Stored {
   readonly options?: NodeOptions
-  readonly most?: number
+  /** Most of it that is counted, and why. */
+  readonly most?: readonly [count: number, reason: string]
   readonly whole: Readonly<Record<string, string>>
   readonly grow: (node: Node, size: number) => Promise<unknown>
 }
@@ -46,9 +47,12 @@ const OPENED = {
   'load account': CHECKED,
 }
 
+const SLOW = 'with 100,000 the table takes more than 15 minutes'
+
 /** What a data directory is brought to hold, by its name. */
 export const STORED: Readonly<Record<string, Stored>> = {
   blocks: {
+    most: [10_000, SLOW],
     whole: {
       ...OPENED,
       'export file': 'writes all of them',
@@ -69,7 +73,7 @@ export const STORED: Readonly<Record<string, Stored>> = {
     grow: endow,
   },
   'snapshots that are kept': {
-    most: MAX_SNAPSHOTS,
+    most: [MAX_SNAPSHOTS, 'docs/operating.md#memory'],
     whole: {
       ...OPENED,
       start: 'reads all of them',
@@ -82,8 +86,10 @@ export const STORED: Readonly<Record<string, Stored>> = {
   },
   'transactions in the pool': {
     options: { mining: 'manual' },
+    most: [10_000, SLOW],
     whole: {
       ...OPENED,
+      dump: 'writes the account of each sender',
       start: 'puts all of them into the pool again',
       'import <head>': 'puts all of them into the pool again',
       'load account': 'puts all of them into the pool again',

@@ -23,6 +23,19 @@ export async function eachOf(
 /** Most blocks of one call of `hardhat_mine`. */
 const MOST_MINED = 10_000
 
+/**
+ * Commands after which a collection of states has ended, for each of what a node holds: a command goes through 256
+ * entries of them at least, and a block has some 10.
+ */
+const COMMANDS_OF_COLLECTION = 1 / 16
+
+/** A command that changes the clock alone. */
+export const CHANGE = { method: 'evm_increaseTime', params: [1] }
+
+/** Has a node that holds so much end its collection of states, or each command would count up to 4,096 entries of it. */
+export const endCollection = (node: Node, size: number) =>
+  eachOf(size * COMMANDS_OF_COLLECTION, () => node.request(CHANGE))
+
 /** Mines so many empty blocks. */
 export async function mineBlocks(node: Node, count: number): Promise<void> {
   for (let left = count; left > 0; left -= MOST_MINED)
@@ -47,6 +60,8 @@ export interface Holding {
   readonly most?: readonly [count: number, source: string]
   /** Methods that go through all of it, each with why. */
   readonly whole: Readonly<Record<string, string>>
+  /** Methods that do one thing for each section of 1,024 blocks, each with why; up to that they do not grow. */
+  readonly sections?: Readonly<Record<string, string>>
   /** Opens the node that is asked, in place of `createNode`. */
   readonly open?: (options: NodeOptions, size: number) => Promise<OpenNode>
   /** Adds those numbered from `first` to below `end`. */
@@ -59,11 +74,18 @@ export interface Holding {
 const WHOLE = {
   list: 'answers all of them',
   file: 'writes each account, block or transaction to the file',
-  block: 'executes a block of all that can be mined, up to its gas limit',
+  block: 'finds the best of all their senders, and executes a block of them up to its gas limit',
   check: 'each pooled transaction must be valid by the new price, gas limit or state',
   drop: 'removes all of them',
   wait: 'waits until its transaction is mined',
 }
+/** Why the work of a method grows with the sections of its range. */
+export const SECTION = {
+  logs: 'looks its logs up in the index of each 1,024 blocks of the range',
+  past: 'installs a filter, which looks up its logs since `fromBlock` in the index of each 1,024 blocks',
+  participants: 'looks the accounts up in the index of each 1,024 blocks of the range',
+}
+
 const because = (reason: keyof typeof WHOLE, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, WHOLE[reason]]))
 
@@ -71,6 +93,13 @@ const because = (reason: keyof typeof WHOLE, ...names: string[]) =>
 export const MINED: Readonly<Record<string, Holding>> = {
   blocks: {
     whole: {},
+    sections: {
+      eth_getLogs: SECTION.logs,
+      eth_getFilterLogs: SECTION.logs,
+      eth_getFilterChanges: SECTION.past,
+      eth_uninstallFilter: SECTION.past,
+      trace_filter: SECTION.participants,
+    },
     grow: (node, end, first) => mineBlocks(node, end - first),
     size: async (node) => Number(await ask(node, 'eth_blockNumber')),
   },
@@ -113,6 +142,7 @@ export const MINED: Readonly<Record<string, Holding>> = {
 /** Transactions that wait in the pool of a node that mines on request. */
 export const POOL: Holding = {
   options: { mining: 'manual' },
+  most: [10_000, 'with 100,000 the table takes 20 minutes'],
   whole: {
     ...because('list', 'txpool_content', 'txpool_inspect', 'eth_pendingTransactions'),
     ...because('block', 'eth_getWork', 'mnr_getWork', 'evm_mine', 'miner_start', 'eth_fillTransaction'),

@@ -4,22 +4,13 @@ import { createNode, type NodeOptions } from '../../../src/index.ts'
 import { METHODS } from '../../../src/rpc/methods/index.ts'
 import { addNamed, type COUNTED_EXAMPLES } from '../counted-examples.ts'
 import { countWork } from '../work.ts'
-import { eachOf, type Holding } from './holdings.ts'
-
-/** Before each call: the node discards the pending block, which it would otherwise have from an earlier call. */
-const CHANGE = { method: 'evm_increaseTime', params: [1] }
+import { CHANGE, endCollection, type Holding } from './holdings.ts'
 
 /** A method, and the calls of its example with what it needs before. */
 export type Example = (typeof COUNTED_EXAMPLES)[number]
 
 /** Is this work more than by some steps of trees and binary searches? */
 export const hasGrown = (least: number, most: number) => most > 1.5 * least + 60
-
-/**
- * Commands after which a collection of states has ended, for each of what a node holds: a command goes through 256
- * entries of them at least, and a block has some 10.
- */
-const COMMANDS_OF_COLLECTION = 1 / 16
 
 /** A node that holds so much, and the work of examples on it. */
 export interface CountedNode {
@@ -62,6 +53,7 @@ export async function nodeWith(size: number, holdings: readonly Holding[]): Prom
   }
   await refill()
   async function run(example: Example): Promise<unknown> {
+    // The node discards the pending block, which it would otherwise have from an earlier call.
     await node.request(CHANGE)
     const answer = await example.run(node, named).catch((cause) => {
       throw new Error(`${example.name}: ${messageOf(cause)}`, { cause })
@@ -79,8 +71,7 @@ export async function nodeWith(size: number, holdings: readonly Holding[]): Prom
     answers,
     async warm(examples) {
       await answers(examples)
-      // Else each command would count up to 4,096 entries of the collection that reverts of the examples have begun.
-      await eachOf(size * COMMANDS_OF_COLLECTION, () => node.request(CHANGE))
+      await endCollection(node, size)
       for (const holding of holdings) {
         const held = await holding.size(node)
         if (held < size) throw new Error(`the examples left ${held} of ${size}`)
@@ -92,7 +83,7 @@ export async function nodeWith(size: number, holdings: readonly Holding[]): Prom
   }
 }
 
-/** Counted again so often where it has grown: a timer of the node may have run meanwhile. */
+/** Counted again so often where it has grown, and the least counts: a timer of the node may have run meanwhile. */
 const RECOUNTS = 3
 
 /** A method whose work has grown, and its work on each node. */
@@ -106,15 +97,18 @@ export async function grownOn(
   nodes: readonly CountedNode[],
   examples: readonly Example[],
 ): Promise<readonly Grown[]> {
-  let grown = examples.map((example) => ({ example, works: [0] }))
+  let grown = examples.map((example) => ({ example, works: nodes.map(() => Number.POSITIVE_INFINITY) }))
   for (const node of nodes) await node.warm(examples)
   for (let count = 0; count <= RECOUNTS && grown.length > 0; count++) {
     const asked = grown.map(({ example }) => example)
     const counts: (readonly number[])[] = []
     for (const node of nodes) counts.push(await node.count(asked))
-    grown = asked
-      .map((example, at) => ({ example, works: counts.map((works) => works[at] ?? 0) }))
-      .filter(({ works: [least = 0, ...others] }) => hasGrown(least, Math.max(...others)))
+    const isMore = ([least = 0, ...others]: readonly number[]) => hasGrown(least, Math.max(...others))
+    grown = grown.flatMap(({ example, works }, at) => {
+      const latest = counts.map((ofNode) => ofNode[at] ?? 0)
+      const least = works.map((work, node) => Math.min(work, latest[node] ?? work))
+      return isMore(latest) && isMore(least) ? [{ example, works: least }] : []
+    })
   }
   return grown.map(({ example: { name }, works }) => ({ name, works }))
 }
