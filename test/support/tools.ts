@@ -75,6 +75,8 @@ export const CAST = program('cast', {
   install: BENCH_INSTALL,
 })
 
+export const CURL = program('curl', { variable: 'CURL_PATH', install: 'apt-get install curl' })
+
 export const CHROMIUM = program('chromium', {
   variable: 'CHROMIUM_PATH',
   install: 'apt-get install chromium',
