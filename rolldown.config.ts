@@ -203,6 +203,23 @@ const node = defineConfig({
   },
 })
 
+/** What the pages of contracts, transactions and simulations share, and the first page has no use for: encoders and call trees. */
+const OF_MESSAGES =
+  /\/node_modules\/|\/src\/ui\/(abi|input|trace|contracts|components\/(call-tree|event-table|state-changes))\.tsx?$/
+/** Libraries that every page runs on. */
+const OF_ALL = /\/node_modules\/(preact|@preact)\//
+
+/** What two pages need is one file, not one for each set of pages; the first page loads only the first group. */
+const EXPLORER_GROUPS: CodeSplittingGroup[] = [
+  {
+    name: 'shared',
+    minShareCount: 2,
+    test: (module) => OF_ALL.test(module) || !OF_MESSAGES.test(module),
+    priority: 1,
+  },
+  { name: 'messages', minShareCount: 2 },
+]
+
 const explorer = defineConfig({
   input: 'src/ui/main.ts',
   platform: 'browser',
@@ -218,8 +235,7 @@ const explorer = defineConfig({
     chunkFileNames: '[name]-[hash].js',
     assetFileNames: '[name]-[hash][extname]',
     minify: true,
-    // What two pages need is one file, not one for each set of pages.
-    codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+    codeSplitting: { groups: EXPLORER_GROUPS },
   },
 })
 

@@ -140,6 +140,14 @@ try {
         await page.getByRole('table', { name: 'Changed accounts' }).waitFor()
       },
     },
+    simulate: { at: '#/simulate' },
+    'simulate-failure': {
+      at: `#/simulate/${chain.tooMuch}`,
+      async act(page) {
+        await page.getByRole('button', { name: 'Simulate', exact: true }).click()
+        await page.getByText('Simulated 1 step, 1 failed').waitFor()
+      },
+    },
     clock: { at: '#/clock' },
     accounts: { at: '#/accounts' },
     console: {

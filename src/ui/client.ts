@@ -49,6 +49,11 @@ function outcomeOf<Result>(
 /** The path of JSON-RPC: that of the page, which ends in a slash, without it. It holds the API key if there is one. */
 const PATH = location.pathname.replace(/\/$/, '') || '/'
 
+/** The address of JSON-RPC, for other tools. */
+export function endpoint(): string {
+  return new URL(PATH, location.href).href
+}
+
 let lastId = 0
 
 async function post(body: unknown, signal?: AbortSignal): Promise<unknown> {

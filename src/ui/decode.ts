@@ -14,7 +14,7 @@ export interface DecodeItem {
 }
 
 /** `evm_decode`: its name and arguments as text. */
-const isDecodedItem = objectOf(
+export const isDecodedItem = objectOf(
   {
     name: isText,
     arguments: listOf(objectOf({ name: isText, type: isText, value: isText })),

@@ -41,13 +41,18 @@ export function toBigInt(quantity: string | number | bigint | null | undefined):
   return quantity === null || quantity === undefined || quantity === '0x' ? 0n : BigInt(quantity)
 }
 
+/** An amount of a token with some decimals, without trailing zeros; a remainder below `digits` decimals is cut off. */
+export function units(amount: bigint, decimals: number, digits: number = decimals): string {
+  const sign = amount < 0n ? '\u2212' : ''
+  const text = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0')
+  const whole = text.slice(0, text.length - decimals)
+  const fraction = text.slice(whole.length).slice(0, digits).replace(/0+$/, '')
+  return `${sign}${grouped(whole)}${fraction === '' ? '' : `.${fraction}`}`
+}
+
 /** Wei as coins, without trailing zeros; a remainder below `digits` decimals is cut off. */
 export function coins(wei: bigint, digits: number = WEI_DIGITS): string {
-  const sign = wei < 0n ? '\u2212' : ''
-  const text = (wei < 0n ? -wei : wei).toString().padStart(WEI_DIGITS + 1, '0')
-  const whole = grouped(text.slice(0, -WEI_DIGITS))
-  const fraction = text.slice(-WEI_DIGITS).slice(0, digits).replace(/0+$/, '')
-  return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`
+  return units(wei, WEI_DIGITS, digits)
 }
 
 /** The unit of an amount that `coins` has written. */

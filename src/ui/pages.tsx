@@ -21,6 +21,11 @@ export const PAGES: Readonly<Record<string, Page>> = {
   '': { load: async () => (await import('./pages/overview.tsx')).OverviewPage },
   blocks: { load: async () => (await import('./pages/blocks.tsx')).BlocksPage, link: 'Blocks' },
   contracts: { load: async () => (await import('./pages/contracts.tsx')).ContractsPage, link: 'Contracts' },
+  simulate: {
+    load: async () => (await import('./pages/simulate.tsx')).SimulatePage,
+    link: 'Simulate',
+    isOpen: () => may('evm_simulate'),
+  },
   pool: {
     load: async () => (await import('./pages/pool.tsx')).PoolPage,
     link: 'Pool',

@@ -46,6 +46,11 @@ export function go(page: string, argument: string | number = ''): void {
   location.hash = linkTo(page, argument)
 }
 
+/** Shows another address of the page that is open, without opening it; does nothing where another page is open. */
+export function showAddress(hash: string): void {
+  if (parse(hash).page === route.peek().page) history.replaceState(null, '', hash)
+}
+
 /** Goes to a page in place of the current one, which leaves the history. */
 export function replaceWith(page: string, argument: string | number = ''): void {
   const hash = linkTo(page, argument)

@@ -21,7 +21,8 @@ export interface RawFrame {
   readonly logs?: readonly Pick<Log, 'address' | 'topics' | 'data'>[]
 }
 
-const isRawFrame: Check<RawFrame> = objectOf(
+/** Is this a frame of the `callTracer`, with its logs? */
+export const isRawFrame: Check<RawFrame> = objectOf(
   { type: isText, from: isHex, value: isHex, gas: isHex, gasUsed: isHex, input: isHex },
   {
     to: isHex,

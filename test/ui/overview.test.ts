@@ -5,7 +5,7 @@ import { keyFile } from '../support/api-keys.ts'
 import { type OpenedExplorer, useExplorer } from '../support/explorer.ts'
 import { CHROMIUM, describeWith } from '../support/tools.ts'
 
-const LINKS = ['Blocks', 'Contracts', 'Pool', 'Tree', 'Snapshots', 'Console']
+const LINKS = ['Blocks', 'Contracts', 'Simulate', 'Pool', 'Tree', 'Snapshots', 'Console']
 
 describeWith(CHROMIUM, 'the overview', () => {
   const open = useExplorer()
@@ -163,6 +163,7 @@ describeWith(CHROMIUM, 'the overview', () => {
         [`#/tx/${transactions[0]}`, 'Transaction'],
         [`#/address/${miner}`, 'Address'],
         ['#/contracts', 'Contracts'],
+        ['#/simulate', 'Simulate'],
         ['#/pool', 'Pool'],
         ['#/tree', 'Block tree'],
         ['#/snapshots', 'Snapshots'],

@@ -7,11 +7,24 @@ import { type CallTree, creates, type Frame, failurePath } from '../trace.ts'
 import { AddressLink, Amount } from './values.tsx'
 
 /** What a frame calls, in words: `Shop.buy`, `new Token`, or a shortened address. */
-export function frameTitle({ raw, decoded }: Frame): string {
+function frameTitle({ raw, decoded }: Frame): string {
   if (creates(raw)) return `new ${decoded?.name ?? 'contract'}`
   const where = raw.to === undefined ? 'nobody' : (contractName(raw.to) ?? shortened(raw.to))
   if (decoded !== null) return `${where}.${decoded.name}`
   return byteLength(raw.input) >= 4 ? `${where}.${raw.input.slice(0, 10)}` : where
+}
+
+/** Why the transaction of a tree failed, and the frame where the failure began; nothing for one that succeeded. */
+export function Failure({ tree }: { readonly tree: CallTree }) {
+  const path = failurePath(tree.root)
+  const culprit = path.at(-1)
+  if (culprit === undefined) return null
+  return (
+    <span class="failure">
+      <strong>{culprit.failure}</strong> in {frameTitle(culprit)}
+      {path.length > 1 && <span class="dim"> called by {path.slice(0, -1).map(frameTitle).join(' → ')}</span>}
+    </span>
+  )
 }
 
 /** Arguments after a name. */

@@ -36,10 +36,13 @@ export function Field({
   text,
   placeholder,
   wide,
+  list,
 }: {
   readonly label: string
   readonly text: Text
-  readonly placeholder?: string
+  readonly placeholder?: string | undefined
+  /** The id of a `datalist` with suggestions. */
+  readonly list?: string | undefined
   /** It takes the remaining width. */
   readonly wide?: boolean
 }) {
@@ -50,6 +53,7 @@ export function Field({
         type="text"
         value={text.value}
         placeholder={placeholder}
+        list={list}
         onInput={(event) => text.set(event.currentTarget.value)}
         autocomplete="off"
         spellcheck={false}

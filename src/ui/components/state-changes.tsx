@@ -114,13 +114,33 @@ function variableChanges(
   ])
 }
 
+/** A changed account. */
+export interface ChangedAccount {
+  readonly address: Hex
+  readonly before: AccountState
+  readonly after: AccountState
+}
+
 /** The rows of an account, the first one with its address. */
-function rowsOf(address: Hex, before: AccountState = {}, after: AccountState = {}): TableRow[] {
+function rowsOf({ address, before, after }: ChangedAccount): TableRow[] {
   return [...ownChanges(before, after), ...variableChanges(before, after), ...slotChanges(before, after)].map(
     (change, i) => ({
       key: `${address} ${i}`,
       cells: [i === 0 ? <AddressLink key="address" address={address} /> : '', ...change],
     }),
+  )
+}
+
+/** The table of changed accounts. */
+export function ChangedAccounts({ accounts }: { readonly accounts: readonly ChangedAccount[] }) {
+  return (
+    <Table
+      label="State before and after"
+      stacked
+      empty="No changes"
+      columns={['Account', 'What', 'Before', 'After']}
+      rows={accounts.flatMap(rowsOf)}
+    />
   )
 }
 
@@ -141,14 +161,12 @@ export function StateChanges({ hash }: { readonly hash: Hex }) {
     <Section title="State before and after">
       <Show loaded={changes}>
         {({ pre, post }) => (
-          <Table
-            label="State before and after"
-            stacked
-            empty="No changes"
-            columns={['Account', 'What', 'Before', 'After']}
-            rows={[...new Map([...entriesOf(pre), ...entriesOf(post)]).keys()].flatMap((address) =>
-              rowsOf(address, pre[address], post[address]),
-            )}
+          <ChangedAccounts
+            accounts={[...new Map([...entriesOf(pre), ...entriesOf(post)]).keys()].map((address) => ({
+              address,
+              before: pre[address] ?? {},
+              after: post[address] ?? {},
+            }))}
           />
         )}
       </Show>

@@ -2,7 +2,8 @@
 
 import { orNull } from '../checks.ts'
 import { callFor } from '../client.ts'
-import { CallTreeView, frameTitle } from '../components/call-tree.tsx'
+import { CallTreeView, Failure } from '../components/call-tree.tsx'
+import { EventTable } from '../components/event-table.tsx'
 import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { RuleComparison } from '../components/rule-comparison.tsx'
 import { StateChanges } from '../components/state-changes.tsx'
@@ -10,19 +11,12 @@ import { Steps } from '../components/steps.tsx'
 import { AddressLink, Amount, BlockLink, Bytes, DateAndAge, Mono } from '../components/values.tsx'
 import { type DecodedItem, decodeAll } from '../decode.ts'
 import { byteLength, counted, grouped, percent, toBigInt, toNumber } from '../format.ts'
-import {
-  type Header,
-  isHeader,
-  isReceipt,
-  isTransaction,
-  type Log,
-  type Receipt,
-  type Transaction,
-} from '../model.ts'
+import { type Header, isHeader, isReceipt, isTransaction, type Receipt, type Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
 import { isRemasc, payoutsOf } from '../remasc.ts'
+import { linkTo } from '../router.ts'
 import { head, may } from '../store.ts'
-import { type CallTree, failurePath, loadCallTree } from '../trace.ts'
+import { type CallTree, loadCallTree } from '../trace.ts'
 
 interface Found {
   readonly transaction: Transaction
@@ -68,19 +62,9 @@ function Status({
 }) {
   if (receipt === null) return <span class="badge">Pending</span>
   if (toNumber(receipt.status) === 1) return <span class="badge good">Succeeded</span>
-  const path = tree === undefined ? [] : failurePath(tree.root)
-  const culprit = path.at(-1)
   return (
     <>
-      <span class="badge bad">Failed</span>{' '}
-      {culprit !== undefined && (
-        <span class="failure">
-          <strong>{culprit.failure}</strong> in {frameTitle(culprit)}
-          {path.length > 1 && (
-            <span class="dim"> called by {path.slice(0, -1).map(frameTitle).join(' → ')}</span>
-          )}
-        </span>
-      )}
+      <span class="badge bad">Failed</span> {tree !== undefined && <Failure tree={tree} />}
     </>
   )
 }
@@ -186,31 +170,6 @@ function Input({
   )
 }
 
-/** Events beyond this number are only counted. */
-const MOST_EVENTS = 200
-
-/** An event as its ABI decodes it, or its topics and data. */
-function Event({ log, event }: { readonly log: Log; readonly event: DecodedItem | null | undefined }) {
-  if (event) {
-    return (
-      <span class="wrap">
-        <strong>{event.name}</strong>
-        {event.text.slice(event.name.length)}
-      </span>
-    )
-  }
-  return (
-    <Mono wrap>
-      {log.topics.map((topic) => (
-        <span key={topic} class="topic">
-          {topic}
-        </span>
-      ))}
-      {byteLength(log.data) > 0 && <Bytes hex={log.data} label="Data" />}
-    </Mono>
-  )
-}
-
 function Events({
   receipt: { logs },
   events,
@@ -220,19 +179,9 @@ function Events({
 }) {
   return (
     <Section title="Events">
-      <Table
-        label="Events"
-        columns={[{ name: '#', wide: true }, 'Contract', 'Event']}
-        rows={logs.slice(0, MOST_EVENTS).map((log, i) => ({
-          key: log.logIndex,
-          cells: [
-            toNumber(log.logIndex),
-            <AddressLink key="address" address={log.address} />,
-            <Event key="event" log={log} event={events[i]} />,
-          ],
-        }))}
+      <EventTable
+        events={logs.map((log, i) => ({ log, index: toNumber(log.logIndex), decoded: events[i] }))}
       />
-      {logs.length > MOST_EVENTS && <p class="dim">{counted(logs.length - MOST_EVENTS, 'more event')}</p>}
     </Section>
   )
 }
@@ -258,6 +207,16 @@ function Payouts({ receipt }: { readonly receipt: Receipt }) {
   )
 }
 
+/** The link to the page that simulates a transaction at its place. */
+function SimulateLink({ transaction }: { readonly transaction: Transaction }) {
+  if (!may('evm_simulate') || isRemasc(transaction)) return null
+  return (
+    <a class="button" href={linkTo('simulate', transaction.hash)}>
+      Simulate again with changes
+    </a>
+  )
+}
+
 function Mined({ found, receipt }: { readonly found: Found; readonly receipt: Receipt }) {
   const { transaction, input, events } = found
   const canTrace = may('debug_traceTransaction')
@@ -268,7 +227,7 @@ function Mined({ found, receipt }: { readonly found: Found; readonly receipt: Re
   )
   return (
     <>
-      <Section title="Transaction">
+      <Section title="Transaction" actions={<SimulateLink transaction={transaction} />}>
         <Summary found={found} tree={tree.value} />
       </Section>
       {canTrace && (
@@ -302,7 +261,7 @@ export function TransactionPage({ argument }: { readonly argument: string }) {
         {(value) =>
           value.receipt === null ? (
             <>
-              <Section title="Transaction">
+              <Section title="Transaction" actions={<SimulateLink transaction={value.transaction} />}>
                 <Summary found={value} tree={undefined} />
               </Section>
               <Input transaction={value.transaction} input={value.input} />

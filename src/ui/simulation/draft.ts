@@ -15,6 +15,7 @@ import {
 import {
   isBlockText,
   KINDS,
+  MOST_STEPS,
   type Scenario,
   type ScenarioMessage,
   type ScenarioStep,
@@ -162,16 +163,23 @@ export function stepOf(step: StepDraft): ScenarioStep {
   }
 }
 
-/** The scenario that the fields describe. Throws an Error that names the step and the field. */
-export function scenarioOf({ block, place, overrides, blockOverrides, steps }: Draft): Scenario {
+/** Is the step switched on? */
+export const isOn = ({ isOff }: StepDraft): boolean => !isOff
+
+/** The scenario that the fields describe, with the steps that are wanted. Throws an Error that names the step and the field. */
+export function scenarioOf(
+  { block, place, overrides, blockOverrides, steps }: Draft,
+  isWanted: (step: StepDraft) => boolean = () => true,
+): Scenario {
   const stateOverrides = overridesOf(overrides, 'Override')
   const ofBlock = blockOverridesOf(blockOverrides)
+  if (steps.length > MOST_STEPS) throw new Error(`There are more than ${MOST_STEPS} steps`)
   return {
     block: blockOf(block),
     ...(!isBlank(place) && { transactionIndex: at('Place in the block', () => countOf(place)) }),
     ...(stateOverrides !== undefined && { stateOverrides }),
     ...(ofBlock !== undefined && { blockOverrides: ofBlock }),
-    steps: steps.map((step, i) => at(`Step ${i + 1}`, () => stepOf(step))),
+    steps: steps.flatMap((step, i) => (isWanted(step) ? [at(`Step ${i + 1}`, () => stepOf(step))] : [])),
   }
 }
 

@@ -6,6 +6,7 @@ import {
   draftOf,
   EMPTY_DRAFT,
   emptyStep,
+  isOn,
   type StepDraft,
   scenarioOf,
 } from '../../../src/ui/simulation/draft.ts'
@@ -126,6 +127,17 @@ describe('the fields of a scenario', () => {
     ],
   ])('%s', (text, draft) => {
     expect(() => scenarioOf(draft)).toThrow(new Error(text))
+  })
+
+  it('may leave out the steps that are off, whatever their fields hold', () => {
+    const { steps } = stepWith('warp', { warp: { seconds: '', blocks: '3', time: '' } })
+    const draft = { ...EMPTY_DRAFT, steps: [{ ...emptyStep('call'), isOff: true }, ...steps] }
+    expect(scenarioOf(draft, isOn).steps).toEqual([{ warp: { blocks: 3 } }])
+    expect(() => scenarioOf(draft)).toThrow(
+      new Error('Step 1: expected an address to call, or the init code of a contract as data'),
+    )
+    const many = Array.from({ length: 101 }, () => emptyStep('call'))
+    expect(() => scenarioOf({ ...draft, steps: many })).toThrow(new Error('There are more than 100 steps'))
   })
 
   it('a function and its arguments are the input', () => {
