@@ -136,6 +136,12 @@ describe('eth_simulateV1', () => {
     ],
     [
       -32602,
+      `chainId does not match node's (have=1, want=33) (${BLOCK}.calls[1].chainId)`,
+      { calls: [{ chainId: '0x21' }, { chainId: 1 }] },
+      {},
+    ],
+    [
+      -32602,
       `${BLOCK}.blockOverrides.beaconRoot is not supported`,
       { blockOverrides: { beaconRoot: word(1) } },
       {},
