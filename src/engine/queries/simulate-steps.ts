@@ -173,7 +173,8 @@ class StepRun {
     try {
       this.#env = applyOverrides(state, this.#env, overrides, this.#parts.vm)
     } catch (error) {
-      if (!(error instanceof NodeError)) throw error
+      // A refusal of variables begins with their path.
+      if (!(error instanceof NodeError) || error.message.startsWith(`${path}.set.`)) throw error
       throw invalidParams(`${path}.set: ${error.message}`)
     }
     this.#state = state

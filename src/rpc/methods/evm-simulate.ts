@@ -1,9 +1,10 @@
 /** Steps that share state, with all that they would change: `evm_simulate`. */
 import { z } from 'zod'
 import type { SimulationStep } from '../../engine/queries/simulate-steps.ts'
+import { namingBudget } from '../../execution/variable-changes.ts'
 import { type Context, method } from '../method.ts'
 import { optional, type ValueOf } from '../parameter.ts'
-import { placedSimulation, requireIndexWithin, stateOverridesOf } from '../simulation-options.ts'
+import { layoutsOf, placedSimulation, requireIndexWithin, stateOverridesOf } from '../simulation-options.ts'
 import { CallBlock } from '../wire/block-reference.ts'
 import { NO_OVERRIDES } from '../wire/overrides.ts'
 import { StepResultObject, StepSimulationObject, toRpcStepResult } from '../wire/steps.ts'
@@ -86,7 +87,8 @@ export const evm_simulate = method({
       { reference: place.reference, ...place.options, transactionCount: transactionIndex },
       steps,
     )
-    const reply = { names, size: replySize(context) }
+    const naming = namingBudget()
+    const reply = { names, layoutAt: layoutsOf(context.engine), naming, size: replySize(context) }
     return done.map((step) => toRpcStepResult(step, reply))
   },
 })

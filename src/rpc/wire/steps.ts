@@ -5,6 +5,8 @@ import { LATEST_TIMESTAMP } from '../../chain/config.ts'
 import type { Log } from '../../chain/receipt.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'
 import type { ExecutedStep, StepBlock, StepResult } from '../../engine/queries/simulate-steps.ts'
+import { type NamingBudget, VariableChanges, wordsOf } from '../../execution/variable-changes.ts'
+import type { LayoutAt } from '../../execution/variables.ts'
 import { arrayOf, object } from '../parameter.ts'
 import { AssetChangeObject, toRpcAssetChange } from './asset-change.ts'
 import { BlockOverridesObject } from './block-overrides.ts'
@@ -107,6 +109,9 @@ export type RpcStepResult = z.infer<typeof StepResultObject>
 /** What a reply about steps needs. */
 export interface StepReply {
   readonly names: AbiRegistry
+  readonly layoutAt: LayoutAt
+  /** For all steps. */
+  readonly naming: NamingBudget
   readonly size: ReplySize
 }
 
@@ -135,7 +140,8 @@ function errorOf({ failure }: ExecutedStep) {
 
 function toRpcOutcome(step: ExecutedStep, reply: StepReply): z.infer<typeof OutcomeObject> {
   const { kind, block, succeeded, output, gasUsed, created, logs, root, assets, tokens, changes } = step
-  const { size } = reply
+  const { size, layoutAt, naming } = reply
+  const variables = new VariableChanges(step.before, step.after, layoutAt, wordsOf(root), naming)
   size(ITEM_BYTES + output.length + (step.failure?.output?.length ?? 0))
   const error = errorOf(step)
   return {
@@ -149,7 +155,7 @@ function toRpcOutcome(step: ExecutedStep, reply: StepReply): z.infer<typeof Outc
     logs: logs.map((log, index) => toRpcStepLog(log, index, block, reply)),
     ...(root && { trace: toRpcCallTree(root, { onlyTopCall: false, withLog: true }, NOWHERE, size) }),
     assetChanges: assets.map((change) => toRpcAssetChange(change, tokens.get(change.token ?? '0x'), size)),
-    stateChanges: changes.map((change) => toRpcStateChange(change, size)),
+    stateChanges: changes.map((change) => toRpcStateChange(change, variables, size)),
   }
 }
 

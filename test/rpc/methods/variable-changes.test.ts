@@ -103,3 +103,40 @@ describe('evm_diff', () => {
     expect(Object.keys(accounts[kinds.address]?.storage ?? {})).toHaveLength(2)
   })
 })
+
+describe('evm_simulate', () => {
+  const [sender, data] = [
+    A,
+    (who: Hex, amount: string) => `0xe30443bc${who.slice(2).padStart(64, '0')}${amount.padStart(64, '0')}`,
+  ]
+
+  it('names the changed variables of each step', async () => {
+    const to = kinds.address
+    const steps = [
+      { set: { [to]: { variables: { [`balances[${A}]`]: '7' } } } },
+      { call: { from: sender, to, data: data(A, '8') } },
+      { send: { from: sender, to, data: data(B, '9') } },
+    ]
+    const [, first, second] = (await ask('evm_simulate', { steps })) as {
+      stateChanges: { address: Hex; variables?: object }[]
+    }[]
+    const named = (step: typeof first) =>
+      step?.stateChanges
+        .filter(({ variables }) => variables !== undefined)
+        .map(({ address, variables }) => ({ address, variables }))
+    expect(named(first)).toEqual([
+      { address: to, variables: [{ path: `balances[${A}]`, from: '7', to: '8' }] },
+    ])
+    expect(named(second)).toEqual([
+      { address: to, variables: [{ path: `balances[${B.toLowerCase()}]`, from: '0', to: '9' }] },
+    ])
+  })
+
+  it('refuses a variable with the path of its step', async () => {
+    const steps = [{ warp: { seconds: 1 } }, { set: { [kinds.address]: { variables: { small: 256 } } } }]
+    await expect(ask('evm_simulate', { steps })).rejects.toMatchObject({
+      code: -32602,
+      message: `simulation.steps[1].set.${kinds.address}.variables.small: 256 is out of the range of uint8`,
+    })
+  })
+})
