@@ -47,15 +47,36 @@ async function artifactFiles(folder) {
 }
 
 /**
+ * The storage layouts in the build-infos of a folder, by source and name of the contract: artifacts have none.
+ * @param {string} artifacts @returns {Promise<Map<string, object>>}
+ */
+async function layoutsIn(artifacts) {
+  const layouts = new Map()
+  const folder = join(artifacts, 'build-info')
+  for (const name of await readdir(folder).catch(() => [])) {
+    const text = name.endsWith('.json') ? await readFile(join(folder, name), 'utf8') : ''
+    if (!text.includes('"storageLayout"')) continue
+    for (const [source, contracts] of Object.entries(JSON.parse(text).output?.contracts ?? {})) {
+      for (const [contract, { storageLayout }] of Object.entries(contracts)) {
+        if (storageLayout !== undefined) layouts.set(`${source}:${contract}`, storageLayout)
+      }
+    }
+  }
+  return layouts
+}
+
+/**
  * Registers the artifacts of a folder with a running node, after the project was compiled again.
  * @param {Pick<import('tandem').Node, 'request'>} node
  * @param {string} artifacts
  */
 export async function registerArtifacts(node, artifacts) {
+  const layouts = await layoutsIn(artifacts)
   for (const file of await artifactFiles(artifacts)) {
     const artifact = JSON.parse(await readFile(file, 'utf8'))
-    const { contractName, abi } = artifact
+    const { contractName, sourceName, inputSourceName = sourceName, abi } = artifact
     if (typeof contractName !== 'string' || !Array.isArray(abi)) continue
-    await node.request({ method: 'evm_setAbi', params: [contractName, artifact] })
+    const storageLayout = layouts.get(`${inputSourceName}:${contractName}`)
+    await node.request({ method: 'evm_setAbi', params: [contractName, { ...artifact, storageLayout }] })
   }
 }

@@ -2,6 +2,7 @@
 import type { Hex } from '../encoding/hex.ts'
 import type { Artifact } from './artifact.ts'
 import { type AbiEntry, selectorOf, topicOf } from './entry.ts'
+import type { StorageLayout } from './storage/layout.ts'
 
 /** Entries that share a selector or a topic: one of each shape, the latest first. */
 class SharedKeyEntries {
@@ -46,6 +47,8 @@ export class KnownNames {
     events: new Map(),
   }
   readonly #contracts = new Map<string, Artifact>()
+  /** Those with a layout, which an artifact of the same code without one leaves. */
+  readonly #layouts = new Map<string, Artifact>()
   /** By length of the creation code, then by its hash. */
   readonly #creations = new Map<number, Map<Hex, Artifact>>()
 
@@ -57,6 +60,11 @@ export class KnownNames {
   /** The contract whose code has this key. */
   contract(codeKey: string): Artifact | undefined {
     return this.#contracts.get(codeKey)
+  }
+
+  /** The storage layout of the contract whose code has this key. */
+  layout(codeKey: string): StorageLayout | undefined {
+    return this.#layouts.get(codeKey)?.layout
   }
 
   /** Contracts whose creation code has a length, bytes. */
@@ -74,7 +82,10 @@ export class KnownNames {
       place.table.set(place.key, known)
     }
     if (artifact.name === '') return
-    if (artifact.codeKey !== undefined) this.#contracts.set(artifact.codeKey, artifact)
+    if (artifact.codeKey !== undefined) {
+      this.#contracts.set(artifact.codeKey, artifact)
+      if (artifact.layout !== undefined) this.#layouts.set(artifact.codeKey, artifact)
+    }
     if (artifact.creation === undefined) return
     const { length, hash } = artifact.creation
     const known = this.#creations.get(length)
@@ -92,7 +103,11 @@ export class KnownNames {
       known.remove(entry)
       if (known.isEmpty) place.table.delete(place.key)
     }
-    if (codeKey !== undefined && this.#contracts.get(codeKey) === artifact) this.#contracts.delete(codeKey)
+    if (codeKey !== undefined) {
+      for (const contracts of [this.#contracts, this.#layouts]) {
+        if (contracts.get(codeKey) === artifact) contracts.delete(codeKey)
+      }
+    }
     if (creation === undefined) return
     const known = this.#creations.get(creation.length)
     if (known?.get(creation.hash) === artifact) known.delete(creation.hash)

@@ -233,7 +233,9 @@ class NameRegistry implements AbiRegistry {
   }
 
   layoutAt(address: Hex, code?: Uint8Array): StorageLayout | undefined {
-    return this.#byAddress.get(address)?.artifact.layout ?? this.#contractOf(code)?.layout
+    const given = this.#byAddress.get(address)?.artifact.layout
+    const key = given !== undefined || code === undefined ? undefined : codeKey(code)
+    return key === undefined ? given : (this.#registered.layout(key) ?? this.#added.layout(key))
   }
 
   *contracts(): Generator<{ readonly artifact: Artifact; readonly address?: Hex }> {

@@ -303,4 +303,20 @@ describe('storage layouts', () => {
       ]),
     ).toEqual(new Map([['Small', 'int8']]))
   })
+
+  it('stay when the contract is registered again without one, as by tools whose artifacts have none', async () => {
+    const { layout, ...without } = kinds
+    for (const enter of ['add', 'register'] as const) {
+      const registry = createAbiRegistry({ most: 2 })
+      await registry[enter](kinds)
+      await registry.register(without)
+      expect(registry.layoutAt(HERE, code)).toEqual(layout)
+      expect(registry.copy().layoutAt(HERE, code)).toEqual(layout)
+    }
+    // The one with the layout is evicted.
+    const registry = createAbiRegistry({ most: 1 })
+    await registry.register(kinds)
+    await registry.register(without)
+    expect(registry.layoutAt(HERE, code)).toBeUndefined()
+  })
 })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as tandem from '../../src/index.ts'
+import { solcArtifact } from '../support/kinds.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PACKAGE = join(ROOT, 'packages/hardhat-tandem')
@@ -85,6 +86,30 @@ describe('the node of a Hardhat project', () => {
     await project.registerArtifacts(node, join(folder, 'artifacts'))
     expect(await failure(REFUSED + SEVEN)).toContain("reverted with custom error 'Refused(by: 7)'")
     await project.registerArtifacts(node, join(folder, 'nowhere'))
+  })
+
+  it('registers the storage layouts of build-infos, of Hardhat 2 and of Hardhat 3', async () => {
+    const { abi, deployedBytecode, storageLayout } = solcArtifact('Kinds')
+    const [contractName, code] = ['Kinds', deployedBytecode]
+    for (const names of [
+      { sourceName: 'contracts/Kinds.sol' },
+      { sourceName: 'contracts/Kinds.sol', inputSourceName: 'project/contracts/Kinds.sol' },
+    ]) {
+      node = await project.startNode(tandem, {}, join(folder, 'nowhere'))
+      const folderOf = (name: string) => join(folder, `artifacts/${name}`)
+      for (const name of ['contracts', 'build-info']) mkdirSync(folderOf(name), { recursive: true })
+      const artifact = { contractName, ...names, abi, deployedBytecode }
+      writeFileSync(folderOf('contracts/Kinds.json'), JSON.stringify(artifact))
+      const source = names.inputSourceName ?? names.sourceName
+      const output = { contracts: { [source]: { [contractName]: { storageLayout } } } }
+      writeFileSync(folderOf('build-info/1.json'), JSON.stringify({ output }))
+      await project.registerArtifacts(node, join(folder, 'artifacts'))
+      await node.request({ method: 'hardhat_setCode', params: [CONTRACT, code] })
+      await node.override(CONTRACT, { variables: { total: 7n } })
+      const read = { method: 'evm_getVariables', params: [CONTRACT, ['total']] }
+      expect(await node.request(read)).toEqual({ total: '7' })
+      await node.close()
+    }
   })
 
   it('prints the console output of contracts', async () => {
