@@ -203,9 +203,10 @@ const node = defineConfig({
   },
 })
 
-/** What the pages of contracts, transactions and simulations share, and the first page has no use for: encoders and call trees. */
-const OF_MESSAGES =
-  /\/node_modules\/|\/src\/ui\/(abi|input|trace|contracts|components\/(call-tree|event-table|state-changes))\.tsx?$/
+/** What the pages that write calls share: the encoder. */
+const OF_CALLS = /\/node_modules\/|\/src\/ui\/abi\.ts$/
+/** What the pages that show messages share: call trees, changes of state, events. */
+const OF_MESSAGES = /\/src\/ui\/(trace\.ts|components\/(call-tree|event-table|state-changes)\.tsx)$/
 /** Libraries that every page runs on. */
 const OF_ALL = /\/node_modules\/(preact|@preact)\//
 
@@ -214,10 +215,11 @@ const EXPLORER_GROUPS: CodeSplittingGroup[] = [
   {
     name: 'shared',
     minShareCount: 2,
-    test: (module) => OF_ALL.test(module) || !OF_MESSAGES.test(module),
-    priority: 1,
+    test: (module) => OF_ALL.test(module) || !(OF_CALLS.test(module) || OF_MESSAGES.test(module)),
+    priority: 2,
   },
-  { name: 'messages', minShareCount: 2 },
+  { name: 'messages', minShareCount: 2, test: OF_MESSAGES, priority: 1 },
+  { name: 'calls', minShareCount: 2 },
 ]
 
 const explorer = defineConfig({

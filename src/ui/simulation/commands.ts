@@ -16,13 +16,21 @@ import { sendStep } from './sending.ts'
 
 let lastRun = 0
 
+/** An error of the node whose path counts the steps that are on from 0, with the number that the page has for the step. */
+function numbered(message: string, steps: readonly StepDraft[]): string {
+  const numbers = steps.flatMap((step, i) => (isOn(step) ? [i + 1] : []))
+  return message.replace(/\bsimulation\.steps\[(\d+)\]\.?/g, (_, index) => `step ${numbers[Number(index)]} `)
+}
+
 /** Simulates the steps that are on. Throws an Error in words. */
 export async function simulate(): Promise<void> {
   const simulated = draft.value
   const steps = simulated.steps.filter(isOn)
   if (steps.length === 0) throw new Error('There is no step to simulate: add one, or switch one on')
   const [method, params] = simulationCall(scenarioOf(simulated, isOn))
-  const outcomes = await callFor(areOutcomes, method, params)
+  const outcomes = await callFor(areOutcomes, method, params).catch((error: unknown) => {
+    throw new Error(numbered(messageOf(error), simulated.steps))
+  })
   const byId = steps.flatMap(({ id }, i) => {
     const outcome = outcomes[i]
     return outcome === undefined ? [] : [[id, outcome] as const]
