@@ -141,11 +141,13 @@ try {
       },
     },
     simulate: { at: '#/simulate' },
-    'simulate-failure': {
-      at: `#/simulate/${chain.tooMuch}`,
+    simulation: {
+      at: `#/simulate/${chain.sale}`,
       async act(page) {
+        await page.getByRole('combobox', { name: 'Function' }).waitFor()
         await page.getByRole('button', { name: 'Simulate', exact: true }).click()
-        await page.getByText('Simulated 1 step, 1 failed').waitFor()
+        await page.getByText('Simulated 1 step').waitFor()
+        await page.getByRole('tree').waitFor()
       },
     },
     clock: { at: '#/clock' },
@@ -191,6 +193,7 @@ try {
     failure: { colorScheme: 'dark', height: 720 },
     tree: { colorScheme: 'light', height: 694 },
     contract: { colorScheme: 'light', height: 712 },
+    simulation: { colorScheme: 'light', height: 1240 },
   }
   const chosen = Object.keys(pages).filter((name) =>
     folder === undefined ? name in documented : only.length === 0 || only.includes(name),

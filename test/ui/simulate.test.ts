@@ -238,7 +238,7 @@ describeWith(CHROMIUM, 'the simulation page', () => {
     expect(await call('eth_getBalance', `0x${'11'.repeat(20)}`, 'latest')).toBe('0x2')
   })
 
-  it('sets variables by name, and shows their values', async () => {
+  it('sets variables by name, and names those that change', async () => {
     const explorer = await open({}, {}, '#/simulate')
     const { page, call } = explorer
     const types = {
@@ -256,8 +256,8 @@ describeWith(CHROMIUM, 'the simulation page', () => {
       { label: 'left', slot: '1', offset: 0, type: 't_mapping' },
     ]
     await call('evm_setAbi', NOBODY, { contractName: 'Store', abi: [], storageLayout: { storage, types } })
-    // Returns slot 0.
-    await call('hardhat_setCode', NOBODY, '0x60005460005260206000f3')
+    // Writes the input to slot 0.
+    await call('hardhat_setCode', NOBODY, '0x60003560005500')
     await call('evm_setVariables', NOBODY, { total: '7', 'left[3]': '9' })
     await page.getByRole('button', { name: 'Add a set' }).click()
     const set = stepOf(explorer, 'Step 1: set')
@@ -270,8 +270,11 @@ describeWith(CHROMIUM, 'the simulation page', () => {
     await page.getByRole('button', { name: 'Add a call' }).click()
     const read = stepOf(explorer, 'Step 2: call')
     await read.fill(TO, NOBODY)
+    await read.fill('Data', word('2b'))
     await simulate(explorer)
-    await read.region.getByText(word('2a')).first().waitFor()
+    const row = read.region.getByRole('row').filter({ hasText: 'total' })
+    await row.waitFor()
+    expect(await row.getByRole('cell').allTextContents()).toEqual(['Store', 'total', '42', '43'])
     await set.fill('Variable', 'missing')
     await simulate(explorer)
     // The node counts from 0 the steps that are on.
