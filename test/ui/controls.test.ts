@@ -45,7 +45,14 @@ describeWith(CHROMIUM, 'the pages that change the chain', () => {
     await row.waitFor()
     await call('eth_sendTransaction', { from, to, value: COIN })
     await page.getByTitle('Connected').getByText('#1').waitFor()
+    const storageLayout = {
+      storage: [{ label: 'total', slot: '0', offset: 0, type: 't_uint256' }],
+      types: { t_uint256: { encoding: 'inplace', label: 'uint256', numberOfBytes: '32' } },
+    }
+    await call('evm_setAbi', to, { abi: [], storageLayout })
+    await call('evm_setVariables', to, { total: 5 })
     await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByText('total: 0 → 5').waitFor()
     await page.getByText('+1 coin').waitFor()
     expect(await page.getByRole('table', { name: 'Changed accounts' }).getByText('−1 coin').count()).toBe(1)
     expect(await explorer.findings()).toEqual([])

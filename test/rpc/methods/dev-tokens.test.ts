@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { AbiCoder, concat, Interface, type JsonFragment, keccak256, toBeHex, zeroPadValue } from 'ethers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
-import { createNode, type Node } from '../../../src/index.ts'
+import { createNode, type Node, serve } from '../../../src/index.ts'
 import { A, B } from '../../support/fake-chain.ts'
 
 const address = (digits: string) => `0x${digits.padStart(40, '0')}`
@@ -285,4 +285,25 @@ describe('anvil_dealERC721', () => {
     })
     expect(await art.get('balanceOf', B)).toBe(0n)
   })
+})
+
+it('deals tokens of a fork, whose storage is fetched from the upstream', async () => {
+  const token = await deployed('Plain')
+  const batch = await deployed('Batch')
+  const server = await serve(node, { port: 0 })
+  const fork = await createNode({ fork: [server.url], forkCache: false })
+  const request = (method: string, ...params: unknown[]) => fork.request({ method, params })
+  const call = (to: string, data: string) => request('eth_call', { to, data }, 'latest')
+  try {
+    await request('anvil_dealERC20', B, token.at, '0x7', true)
+    expect(await call(token.at, token.coder.encodeFunctionData('balanceOf', [B]))).toBe(word(7))
+    expect(await call(token.at, token.coder.encodeFunctionData('totalSupply'))).toBe(word(1007))
+    await request('anvil_dealERC721', B, batch.at, '0x2')
+    expect(await call(batch.at, batch.coder.encodeFunctionData('ownerOf', [2]))).toBe(word(B))
+    expect(await call(batch.at, batch.coder.encodeFunctionData('ownerOf', [3]))).toBe(word(from))
+    expect(await token.get('balanceOf', B)).toBe(0n)
+  } finally {
+    await fork.close()
+    await server.close()
+  }
 })
