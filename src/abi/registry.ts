@@ -26,6 +26,8 @@ export interface AbiRegistry {
   /** An independent copy. */
   copy(): AbiRegistry
   call(input: Uint8Array, address?: Hex): DecodedCall | undefined
+  /** The values that a call returned, in order of its outputs. */
+  returnedValues(call: DecodedCall, output: Uint8Array): readonly AbiValue[] | undefined
   /** What a call returned, as text. */
   returned(call: DecodedCall, output: Uint8Array): string | undefined
   event(log: LogData): Decoded | undefined
@@ -111,6 +113,7 @@ export function copyOnWrite(shared: AbiRegistry): AbiRegistry {
       return copyOnWrite(names)
     },
     call: (input, address) => names.call(input, address),
+    returnedValues: (call, output) => names.returnedValues(call, output),
     returned: (call, output) => names.returned(call, output),
     event: (log) => names.event(log),
     error: (payload, address) => names.error(payload, address),
@@ -191,9 +194,13 @@ class NameRegistry implements AbiRegistry {
     return { name: entry.name, parameters: entry.inputs, values, outputs: entry.outputs }
   }
 
-  returned({ outputs }: DecodedCall, output: Uint8Array): string | undefined {
-    const values = outputs.length === 0 ? undefined : this.#codec?.decode(outputs, output)
-    return values && valuesText(outputs, values)
+  returnedValues({ outputs }: DecodedCall, output: Uint8Array): readonly AbiValue[] | undefined {
+    return outputs.length === 0 ? undefined : this.#codec?.decode(outputs, output)
+  }
+
+  returned(call: DecodedCall, output: Uint8Array): string | undefined {
+    const values = this.returnedValues(call, output)
+    return values && valuesText(call.outputs, values)
   }
 
   event(log: LogData): Decoded | undefined {

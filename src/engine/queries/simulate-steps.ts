@@ -40,12 +40,18 @@ export interface Warp {
   readonly time?: number
 }
 
+/**
+ * `block`: the rules for transactions of the block. `message`: any nonce and price, no price unless given, and the gas of a
+ * whole block, as for the calls of `callMany`.
+ */
+export type SendRules = 'block' | 'message'
+
 /** One step. */
 export type SimulationStep =
   /** A message as in `eth_call`, without nonce and fee, whose writes later steps find. */
   | { readonly kind: 'call'; readonly request: CallRequest }
-  /** The same as a transaction of the block; without a price, at the block's minimum. */
-  | { readonly kind: 'send'; readonly request: SimulatedCall }
+  /** The same as a transaction of the block, by its rules unless others are given; without a price, at the block's minimum. */
+  | { readonly kind: 'send'; readonly request: SimulatedCall; readonly rules?: SendRules }
   | { readonly kind: 'set'; readonly overrides: StateOverrides }
   | { readonly kind: 'warp'; readonly warp: Warp }
 
@@ -211,7 +217,7 @@ class StepRun {
     try {
       outcome = await (step.kind === 'call'
         ? this.#call(step.request, after, tracer)
-        : this.#send(step.request, after, tracer))
+        : this.#send(step, after, tracer))
     } catch (error) {
       return { ...common, ...couldNotRun(refusalIn(error)) }
     }
@@ -249,17 +255,25 @@ class StepRun {
     return simulation
   }
 
-  async #send(request: SimulatedCall, state: Overlay, tracer: Tracer): Promise<Outcome> {
+  async #send(
+    { request, rules = 'block' }: Extract<SimulationStep, { kind: 'send' }>,
+    state: Overlay,
+    tracer: Tracer,
+  ): Promise<Outcome> {
     const { vm, config } = this.#parts
+    const validation = rules === 'block'
+    const { gasLimit, minimumGasPrice } = this.#env
+    const { gas, gasPrice = validation ? minimumGasPrice : 0n } = request
+    const isTooMuch = !validation && gas !== undefined && gas > gasLimit
     const { outcome } = await applySimulated({
-      call: { ...request, gasPrice: request.gasPrice ?? this.#env.minimumGasPrice },
+      call: { ...request, gasPrice, ...(isTooMuch && { gas: gasLimit }) },
       state,
       env: this.#env,
       vm,
       chainId: config.chainId,
-      gasAvailable: this.#env.gasLimit - this.#gasUsed,
+      gasAvailable: validation ? gasLimit - this.#gasUsed : gasLimit,
       gasCap: this.#gasCap,
-      validation: true,
+      validation,
       destroyedEarlier: this.#destroyed,
       tracer,
       deadlineMs: this.#end - performance.now(),
