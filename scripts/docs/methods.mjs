@@ -17,7 +17,7 @@ const NAMESPACES = {
   eth: 'Chain, state, transactions, logs, filters, subscriptions, signing and mining work.',
   txpool: 'The transaction pool.',
   sco: 'Peer scoring: the behaviour of callers from other machines, and bans.',
-  evm: 'Mining on request, clock, snapshots, imported blocks and reorganisations, ABI registration.',
+  evm: 'Mining on request, clock, snapshots, imported blocks and reorganisations, simulations, ABI registration.',
   debug: 'Traces of opcodes and frames, comparison with Ethereum, inspection of the node.',
   ext: 'Raw headers, receipts and receipt proofs. Each method also exists under its `rsk_` name.',
   mnr: 'Merged mining.',
@@ -28,7 +28,8 @@ const NAMESPACES = {
   hardhat: 'Methods that Hardhat adds to a node.',
   anvil: 'Methods that Anvil adds to a node.',
   miner: 'Starting and stopping the mining schedule.',
-  tenderly: 'Balances, under the method names of Tenderly.',
+  tenderly: 'Balances and simulations, under the method names of Tenderly.',
+  alchemy: 'Simulations, under the method names of Alchemy.',
 }
 
 /** The members of an object schema, short of what they hold when `full` is false. */

@@ -60,7 +60,8 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   evm: { guarded: true, answeredBy: 'leader' },
   hardhat: { guarded: true, answeredBy: 'leader' },
   anvil: { guarded: true, answeredBy: 'leader' },
-  tenderly: { guarded: true },
+  tenderly: { guarded: true, takesBlocks: true },
+  alchemy: { heavy: true, takesBlocks: true },
   miner: { guarded: true, answeredBy: 'leader' },
 }
 

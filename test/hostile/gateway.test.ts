@@ -21,7 +21,9 @@ beforeAll(async () => {
   keys = keyFile()
   key = await keys.add('team', { allow: ['eth', 'net', 'web3', 'trace'] })
   dev = await keys.add('developer', { allow: ['eth', 'debug', 'evm'] })
-  simulator = await keys.add('simulator', { allow: ['eth', 'debug', 'trace', 'ots', 'evm_simulate'] })
+  simulator = await keys.add('simulator', {
+    allow: ['eth', 'debug', 'trace', 'ots', 'evm_simulate', 'tenderly'],
+  })
   await keys.add('entitled', { allow: ['eth', 'debug'], stateOverride: true })
   served = await servedNode(
     { maxFilters: 20, maxSubscriptions: 20 },
@@ -146,6 +148,9 @@ describe('a key', () => {
       debug_traceCall: [{ to: CODE }, 'latest', { stateOverrides: overrides }],
       eth_simulateV1: [{ blockStateCalls: [{ stateOverrides: overrides, calls: [{ to: CODE }] }] }, 'latest'],
       evm_simulate: [{ steps: [{ set: overrides }] }],
+      tenderly_simulateTransaction: [{ to: CODE }, 'latest', overrides],
+      tenderly_simulateBundle: [[{ to: CODE }], 'latest', overrides],
+      tenderly_estimateGas: [{ to: CODE }, 'latest', overrides],
       eth_callMany: [[{ transactions: [{ to: CODE }] }], null, overrides],
       eth_callBundle: [{ txs: ['0x00'], blockNumber: '0x1', stateOverrides: overrides }],
       eth_estimateGas: [{ to: CODE }, 'latest', overrides],

@@ -115,6 +115,7 @@ describe('a key without a list of methods', () => {
       .flatMap(namesOf)
       .map(namespaceOf)
     expect([...new Set(open)].sort()).toEqual([
+      'alchemy',
       'erigon',
       'eth',
       'ext',

@@ -133,3 +133,12 @@ export async function deployContracts(node: Node): Promise<Contracts> {
     `0x${(await ask<string>('eth_call', { to: safe, data: vaultAbi.encodeFunctionData(name) })).slice(26)}`
   return { token, safe, deed: await own('deed'), goods: await own('goods') }
 }
+
+/** The members of a value with the types of their values, and of the first item of a list; null is of any type. */
+export function shapeOf(value: unknown, without: readonly string[] = []): unknown {
+  if (value === null) return undefined
+  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0], without)]
+  if (typeof value !== 'object') return typeof value
+  const members = Object.entries(value).filter(([key]) => !without.includes(key))
+  return Object.fromEntries(members.map(([key, member]) => [key, shapeOf(member, without)]))
+}

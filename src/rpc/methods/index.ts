@@ -1,6 +1,7 @@
 /** The list of methods that this node knows. */
 import type { AnyMethod } from '../method.ts'
 import { NAME_METHODS } from './abi.ts'
+import { ALCHEMY_METHODS } from './alchemy.ts'
 import { COMPARISON_METHODS } from './comparison.ts'
 import { DEBUG_METHODS } from './debug.ts'
 import { DEBUG_GETH_METHODS } from './debug-geth.ts'
@@ -42,6 +43,7 @@ import { OTS_METHODS } from './ots.ts'
 import { PERSONAL_METHODS } from './personal.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { SCO_METHODS } from './sco.ts'
+import { TENDERLY_METHODS } from './tenderly.ts'
 import { TRACE_METHODS } from './trace.ts'
 import { TRACE_REPLAY_METHODS } from './trace-replay.ts'
 import { TXPOOL_METHODS } from './txpool.ts'
@@ -95,4 +97,6 @@ export const METHODS: readonly AnyMethod[] = [
   ...DEV_POOL_METHODS,
   ...DEV_CHAIN_METHODS,
   ...DEV_TOKEN_METHODS,
+  ...TENDERLY_METHODS,
+  ...ALCHEMY_METHODS,
 ]
