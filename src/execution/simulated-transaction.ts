@@ -142,6 +142,7 @@ const REFUSALS: ReadonlySet<ErrorKind> = new Set([
   'cost-not-covered',
   'block-gas-exceeded',
   'initcode-too-long',
+  'simulation-limit',
 ])
 
 /** The error of a simulated message that could not run, where others run after it. Throws any other error, which ends them all. */

@@ -1,4 +1,6 @@
 /** Where a simulation runs, and on what: the block and the overrides that a caller sent, checked. */
+
+import type { ChainConfig } from '../chain/config.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import { counted } from '../counted.ts'
@@ -20,6 +22,7 @@ import { type Context, requireStateOverride } from './method.ts'
 import { named, optional, orNull } from './parameter.ts'
 import { BlockOverrides } from './wire/block-overrides.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
+import type { CallArgument } from './wire/call.ts'
 import { type SentOverrides, StateOverrideSet } from './wire/overrides.ts'
 import { Data } from './wire/scalars.ts'
 import { requireFewValues } from './wire/variables.ts'
@@ -56,6 +59,17 @@ export function placedSimulation(
       timeoutMs: timeLeft(context),
     },
   }
+}
+
+/** Throws `invalid-params` for a call that is for another chain; `name` is what it is called. */
+export function requireOwnChain(
+  { chainId: given }: Pick<CallArgument, 'chainId'>,
+  name: string,
+  { chainId }: Pick<ChainConfig, 'chainId'>,
+): void {
+  if (given === undefined || given.value === BigInt(chainId)) return
+  const words = `chainId does not match node's (have=${given.value}, want=${chainId})`
+  throw invalidParams(`${words} (${name}.chainId)`)
 }
 
 /** Finds storage layouts among the contracts whose artifacts a node knows. */

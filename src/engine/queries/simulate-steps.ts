@@ -274,6 +274,7 @@ class StepRun {
       gasAvailable: validation ? gasLimit - this.#gasUsed : gasLimit,
       gasCap: this.#gasCap,
       validation,
+      gasPriceCap: config.gasPriceCapAt(this.#env.number),
       destroyedEarlier: this.#destroyed,
       tracer,
       deadlineMs: this.#end - performance.now(),

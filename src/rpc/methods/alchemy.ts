@@ -7,7 +7,12 @@ import { invalidParams } from '../../errors.ts'
 import { literals } from '../json-forms.ts'
 import { type Context, method } from '../method.ts'
 import { arrayOf, either, expected, object, optional, type Parameter, scalar } from '../parameter.ts'
-import { MOST_TRANSACTIONS, simulateTransactions } from '../transaction-simulation.ts'
+import {
+  MOST_TRANSACTIONS,
+  namedTransactions,
+  onlyTransaction,
+  simulateTransactions,
+} from '../transaction-simulation.ts'
 import {
   AssetChangesObject,
   type ExecutionFormat,
@@ -47,7 +52,7 @@ const CallOnly: Parameter<CallArgument> = {
 }
 
 /** The calls on a block, without overrides. */
-function simulate(calls: readonly CallArgument[], block: BlockArgument, context: Context) {
+function simulate(calls: ReadonlyMap<string, CallArgument>, block: BlockArgument, context: Context) {
   const sent = { block, stateOverrides: NO_OVERRIDES, blockOverrides: undefined }
   return simulateTransactions(calls, sent, context)
 }
@@ -88,7 +93,7 @@ export const alchemy_simulateAssetChanges = method({
   errors: ['block-not-found'],
   examples: [{ params: [TRANSFER], result: EXAMPLE_CHANGES }],
   async run({ transaction, block }, context) {
-    const [step] = await simulate([transaction], block, context)
+    const [step] = await simulate(onlyTransaction(transaction), block, context)
     if (step === undefined) throw new Error('the step has no result')
     return toAssetChanges(step, replyOf(context))
   },
@@ -103,7 +108,9 @@ export const alchemy_simulateAssetChangesBundle = method({
   examples: [{ params: [[TRANSFER]], result: [EXAMPLE_CHANGES] }],
   async run({ transactions, block }, context) {
     const reply = replyOf(context)
-    return (await simulate(transactions, block, context)).map((step) => toAssetChanges(step, reply))
+    return (await simulate(namedTransactions(transactions), block, context)).map((step) =>
+      toAssetChanges(step, reply),
+    )
   },
 })
 
@@ -160,7 +167,7 @@ export const alchemy_simulateExecution = method({
   ],
   async run({ transaction: first, block: second, options }, context) {
     const { transaction, block, format } = sentExecution(first, second, options)
-    const [step] = await simulate([transaction], block, context)
+    const [step] = await simulate(onlyTransaction(transaction), block, context)
     if (step === undefined) throw new Error('the step has no result')
     return toExecution(step, format, replyOf(context))
   },
@@ -180,7 +187,9 @@ export const alchemy_simulateExecutionBundle = method({
   examples: [{ params: [[TRANSFER]], result: [EXAMPLE_EXECUTION] }],
   async run({ transactions, block, options: { format = 'FLAT' } }, context) {
     const reply = replyOf(context)
-    return (await simulate(transactions, block, context)).map((step) => toExecution(step, format, reply))
+    return (await simulate(namedTransactions(transactions), block, context)).map((step) =>
+      toExecution(step, format, reply),
+    )
   },
 })
 

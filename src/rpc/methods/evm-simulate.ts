@@ -4,7 +4,13 @@ import type { SimulationStep } from '../../engine/queries/simulate-steps.ts'
 import { namingBudget } from '../../execution/variable-changes.ts'
 import { type Context, method } from '../method.ts'
 import { optional, type ValueOf } from '../parameter.ts'
-import { layoutsOf, placedSimulation, requireIndexWithin, stateOverridesOf } from '../simulation-options.ts'
+import {
+  layoutsOf,
+  placedSimulation,
+  requireIndexWithin,
+  requireOwnChain,
+  stateOverridesOf,
+} from '../simulation-options.ts'
 import { CallBlock } from '../wire/block-reference.ts'
 import { NO_OVERRIDES } from '../wire/overrides.ts'
 import { StepResultObject, StepSimulationObject, toRpcStepResult } from '../wire/steps.ts'
@@ -14,6 +20,10 @@ import { COW, COW1 } from './example-accounts.ts'
 type SentStep = ValueOf<typeof StepSimulationObject>['steps'][number]
 
 function stepOf({ call, send, set, warp = {} }: SentStep, path: string, context: Context): SimulationStep {
+  const message = call ?? send
+  if (message !== undefined) {
+    requireOwnChain(message, `${path}.${call === undefined ? 'send' : 'call'}`, context.engine.config)
+  }
   if (call !== undefined) return { kind: 'call', request: call }
   if (send !== undefined) return { kind: 'send', request: send }
   if (set === undefined) return { kind: 'warp', warp }

@@ -10,7 +10,13 @@ import { NodeError } from '../../errors.ts'
 import { type Context, method } from '../method.ts'
 import { arrayOf, optional } from '../parameter.ts'
 import { placedSimulation } from '../simulation-options.ts'
-import { MOST_TRANSACTIONS, simulateTransactions, withoutZeroGas } from '../transaction-simulation.ts'
+import {
+  MOST_TRANSACTIONS,
+  namedTransactions,
+  onlyTransaction,
+  simulateTransactions,
+  withoutZeroGas,
+} from '../transaction-simulation.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { CallBlock } from '../wire/block-reference.ts'
 import { NamedCallObject } from '../wire/call.ts'
@@ -95,7 +101,7 @@ export const tenderly_simulateTransaction = method({
   errors: ['block-not-found', 'transaction-refused'],
   examples: [{ params: [TRANSFER, 'latest'], result: EXAMPLE }],
   async run({ transaction, ...sent }, context) {
-    const [step] = await simulateTransactions([transaction], sent, context)
+    const [step] = await simulateTransactions(onlyTransaction(transaction), sent, context)
     if (step === undefined) throw new Error('the step has no result')
     return shown(step, 'transaction', replyOf(context))
   },
@@ -114,7 +120,7 @@ export const tenderly_simulateBundle = method({
   errors: ['block-not-found', 'transaction-refused'],
   examples: [{ params: [[TRANSFER], 'latest'], result: [EXAMPLE] }],
   async run({ transactions, ...sent }, context) {
-    const steps = await simulateTransactions(transactions, sent, context)
+    const steps = await simulateTransactions(namedTransactions(transactions), sent, context)
     const reply = replyOf(context)
     return steps.map((step, index) => shown(step, `transactions[${index}]`, reply))
   },
@@ -133,7 +139,7 @@ export const tenderly_estimateGas = method({
     const { reference, options } = placedSimulation(sent, context)
     const request = withoutZeroGas(transaction)
     const gas = await context.engine.queries.estimateGas(request, reference, 'none', options)
-    const [step] = await simulateTransactions([{ ...request, gas }], sent, context)
+    const [step] = await simulateTransactions(onlyTransaction({ ...request, gas }), sent, context)
     if (step === undefined) throw new Error('the step has no result')
     const { gasUsed } = shown(step, 'transaction', replyOf(context))
     return { gas: toQuantity(gas), gasUsed }

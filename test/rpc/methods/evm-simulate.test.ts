@@ -182,6 +182,29 @@ describe('evm_simulate', () => {
     expect(steps[1]?.stateChanges[0]).toMatchObject({ address: C1, nonce: { from: '0x0', to: '0x1' } })
   })
 
+  it('checks prices by the rules for blocks, of transactions only', async () => {
+    const priced = (gasPrice: string) => ({ from: A, to: B, gas: '0x5208', gasPrice })
+    const steps = await simulate(
+      [
+        { send: priced('0x1') },
+        { send: priced('0xc9') },
+        { send: priced('0xc8') },
+        { call: priced('0x1') },
+        { send: { from: A, to: B, gas: '0x5208' } },
+      ],
+      { blockOverrides: { baseFeePerGas: '0x2' } },
+    )
+    expect(steps.map(({ error }) => error?.message)).toEqual([
+      `max fee per gas less than block base fee: address ${A}, maxFeePerGas: 1, baseFee: 2`,
+      'gas price 201 is above 100 times the minimum gas price 2',
+      undefined,
+      undefined,
+      undefined,
+    ])
+    const balance = steps[4]?.stateChanges.find(({ address }) => address === A)?.balance
+    expect(BigInt(balance?.from ?? 0) - BigInt(balance?.to ?? 0)).toBe(2n * 21_000n)
+  })
+
   it('shares the gas of a block among its transactions until a warp', async () => {
     const send = { from: A, to: B, gas: '0x7530', gasPrice: '0x0' }
     const steps = await simulate([{ send }, { send }, { warp: { blocks: 1 } }, { send }], {
@@ -298,6 +321,14 @@ describe('evm_simulate', () => {
     [
       step({ send: { value: 'x' } }),
       'Invalid simulation.steps[1].send.value: expected a number, in hex with 0x or in decimal digits.',
+    ],
+    [
+      step({ send: { chainId: '0x1' } }),
+      "chainId does not match node's (have=1, want=33) (simulation.steps[1].send.chainId)",
+    ],
+    [
+      step({ call: { chainId: '0x1' } }),
+      "chainId does not match node's (have=1, want=33) (simulation.steps[1].call.chainId)",
     ],
     [step({ send: { data: 'x' } }), 'Invalid simulation.steps[1].send.data: expected hex text.'],
     [

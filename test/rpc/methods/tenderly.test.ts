@@ -173,6 +173,16 @@ it.each([
   ['tenderly_simulateTransaction', [], 'method parameters invalid'],
   [
     'tenderly_simulateTransaction',
+    [{ chainId: '0x1' }],
+    "chainId does not match node's (have=1, want=33) (transaction.chainId)",
+  ],
+  [
+    'tenderly_simulateBundle',
+    [[{}, { chainId: '0x1' }]],
+    "chainId does not match node's (have=1, want=33) (transactions[1].chainId)",
+  ],
+  [
+    'tenderly_simulateTransaction',
     [{}, 'latest', { x: {} }],
     'Invalid stateOverrides key x: expected an address.',
   ],

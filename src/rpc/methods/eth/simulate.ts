@@ -20,7 +20,7 @@ import {
   scalar,
   type ValueOf,
 } from '../../parameter.ts'
-import { simulatedOverridesOf, stateOverridesOf } from '../../simulation-options.ts'
+import { requireOwnChain, simulatedOverridesOf, stateOverridesOf } from '../../simulation-options.ts'
 import {
   BLOCK_OVERRIDE_MEMBERS,
   BlockOverridesObject,
@@ -28,7 +28,7 @@ import {
   namedTwice,
 } from '../../wire/block-overrides.ts'
 import { CallBlock, StateBlock } from '../../wire/block-reference.ts'
-import { type CallArgument, PricedCalls } from '../../wire/call.ts'
+import { PricedCalls } from '../../wire/call.ts'
 import { StateOverrideSet } from '../../wire/overrides.ts'
 import { AddressText, Data, DataText, HashText, wholeNumber } from '../../wire/scalars.ts'
 import { SimulatedBlockObject, SimulationObject, toRpcSimulatedBlock } from '../../wire/simulation.ts'
@@ -108,7 +108,7 @@ export const eth_simulateV1 = method({
     if (blockStateCalls.length === 0) throw invalidParams('payload.blockStateCalls: empty input')
     const blocks = blockStateCalls.map(({ blockOverrides = {}, stateOverrides, calls = [] }, index) => {
       const name = `payload.blockStateCalls[${index}]`
-      requireOwnChain(calls, name, engine.config.chainId)
+      for (const [at, call] of calls.entries()) requireOwnChain(call, `${name}.calls[${at}]`, engine.config)
       return {
         name,
         overrides: blockOverrides,
@@ -128,15 +128,6 @@ export const eth_simulateV1 = method({
     return simulated.map((one) => toRpcSimulatedBlock(one, returnFullTransactions, engine.config))
   },
 })
-
-/** Throws `invalid-params` where a call of the block is for another chain. */
-function requireOwnChain(calls: readonly CallArgument[], block: string, chainId: number): void {
-  for (const [index, { chainId: given }] of calls.entries()) {
-    if (given === undefined || given.value === BigInt(chainId)) continue
-    const words = `chainId does not match node's (have=${given.value}, want=${chainId})`
-    throw invalidParams(`${words} (${block}.calls[${index}].chainId)`)
-  }
-}
 
 /** How many transactions of the block run before the bundles; -1 means all. */
 const TransactionCount: Parameter<number | undefined> = either(
