@@ -95,6 +95,14 @@ describe('a fork', () => {
     const block = { number: '0x64', time: '0x5', blockHash: { 3: `0x${'12'.repeat(32)}` } }
     const supply = { to: token, data: tokenAbi.encodeFunctionData('totalSupply') }
     const traced = { tracer: 'prestateTracer', stateOverrides: state, blockOverrides: block }
+    const moved = { from: accounts[0], to: token, data: transferTo(accounts[4], 3n) }
+    const steps = [
+      { call: moved },
+      { set: state },
+      { warp: { blocks: 2 } },
+      { send: moved },
+      { call: supply },
+    ]
     for (const [method, ...params] of [
       ['eth_call', supply, 'latest', state],
       ['eth_call', { to: list }, 'latest', state, block],
@@ -105,6 +113,9 @@ describe('a fork', () => {
       ['debug_traceCall', supply, '0x3', { ...traced, txIndex: '0x1' }],
       ['trace_call', { to: list }, ['trace', 'stateDiff'], 'latest', state, block],
       ['eth_callMany', [{ transactions: [supply] }], { blockNumber: '0x3', transactionIndex: 0 }, state],
+      ['evm_simulate', { steps, transactionIndex: 0 }, '0x3'],
+      ['alchemy_simulateAssetChanges', moved],
+      ['tenderly_simulateTransaction', moved, '0x3', state],
       ['debug_traceTransaction', transfer, traced],
       ['debug_traceTransaction', transfer, { tracer: 'callTracer', input: transferTo(accounts[6], 2n) }],
       ['trace_replayTransaction', transfer, ['stateDiff'], state, block, transferTo(accounts[6], 2n)],
