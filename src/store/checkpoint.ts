@@ -114,10 +114,15 @@ export async function noteDamage(
  * Notes that a repair begins, before it changes anything, or that it is complete. Until then each start refuses the
  * directory, whatever is left in it.
  */
-export async function noteRepair(dataDir: string, identity: Identity, isInRepair: boolean): Promise<void> {
-  const last = readCheckpoint(dataDir) ?? NONE
+export async function noteRepair(
+  dataDir: string,
+  identity: Identity,
+  isInRepair: boolean,
+  files: Files = diskFiles,
+): Promise<void> {
+  const last = readCheckpoint(dataDir, files) ?? NONE
   if (last.isInRepair === isInRepair) return
-  await store(diskFiles, dataDir, last.identity ?? identity, { ...last, isInRepair })
+  await store(files, dataDir, last.identity ?? identity, { ...last, isInRepair })
 }
 
 /** The tip of the chain in a database; `undefined` without one. Throws what the database throws. */

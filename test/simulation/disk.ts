@@ -2,7 +2,8 @@
 import { basename } from 'node:path'
 import { CHAINS } from '../../src/chain/config.ts'
 import { isDraft } from '../../src/store/atomic-file.ts'
-import { journalOf, openChecked } from '../../src/store/checked-level.ts'
+import { type Directory, journalOf, openChecked } from '../../src/store/checked-level.ts'
+import { noteRepair } from '../../src/store/checkpoint.ts'
 import { openLoggedStore } from '../../src/store/logged-store.ts'
 import { systemTimers } from '../../src/store/timers.ts'
 import type { Store } from '../../src/store/write-behind.ts'
@@ -21,8 +22,6 @@ interface OpenOptions {
   readonly fsync: boolean
   /** Before each call of the file system: does the process end in it? */
   readonly fuse?: () => boolean
-  readonly repair?: boolean
-  readonly onNotice?: (sentence: string) => void
 }
 
 /** It outlives the processes that open the database. */
@@ -36,19 +35,37 @@ export class NodeDisk {
   }
 
   /** Opens the database as a part of a process: held against its checkpoint, behind its log. */
-  open(process: SimulatedProcess, { fuse, ...options }: OpenOptions): Promise<Store> {
-    const directory = {
+  open(process: SimulatedProcess, { fuse, fsync }: OpenOptions): Promise<Store> {
+    return openChecked(this.#directory(process, fuse), this.level.open(process), [], { fsync, ...LOG })
+  }
+
+  /** Repairs the database as `tandem verify --repair` does. */
+  async repair(
+    process: SimulatedProcess,
+    fuse: () => boolean,
+    onNotice: (sentence: string) => void,
+  ): Promise<void> {
+    const directory = this.#directory(process, fuse)
+    const { dataDir, identity, files } = directory
+    const options = { fsync: true, repair: true, onNotice, ...LOG }
+    await noteRepair(dataDir, identity, true, files)
+    const store = await openChecked(directory, this.level.open(process), [], options)
+    await store.close()
+    await noteRepair(dataDir, identity, false, files)
+  }
+
+  #directory(process: SimulatedProcess, fuse = () => false): Directory {
+    return {
       dataDir: DATA,
       identity: IDENTITY,
-      files: this.files.filesOf(process, fuse ?? (() => false)),
+      files: this.files.filesOf(process, fuse),
       timers: systemTimers,
       raiseFormat: async () => {},
     }
-    return openChecked(directory, this.level.open(process), [], { ...options, ...LOG })
   }
 
   /** The same without checkpoints. */
-  openLog(process: SimulatedProcess, options: Pick<OpenOptions, 'fsync' | 'repair'>): Promise<Store> {
+  openLog(process: SimulatedProcess, options: { fsync: boolean; repair?: boolean }): Promise<Store> {
     return openLoggedStore(this.level.open(process), {
       ...options,
       ...LOG,

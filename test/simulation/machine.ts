@@ -14,6 +14,7 @@ const NAMED_DAMAGE = [
   /the write-ahead log \S+, at byte \d+: .*block.* is whole/i,
   /the file \d+ of the write-ahead log is missing/,
   /checkpoint\.json cannot be read/,
+  /a repair was begun and is not complete/,
 ]
 
 const STEP_MS = 60_000
@@ -31,10 +32,11 @@ export class Machine {
   readonly disk: NodeDisk
   readonly fsync: boolean
   #starts = 0
-  /** Since the database was found in order: was a bit turned around, the power lost without fsync, damage named? */
+  /** Since the database was found in order: was a bit turned around, the power lost without fsync, damage named, a repair begun? */
   #isFlipped = false
   #isForgetful = false
   #isNamed = false
+  #isInRepair = false
 
   constructor(world: World) {
     this.world = world
@@ -53,6 +55,7 @@ export class Machine {
     this.#isFlipped = false
     this.#isForgetful = false
     this.#isNamed = false
+    this.#isInRepair = false
   }
 
   wellAgain(): void {
@@ -108,34 +111,40 @@ export class Machine {
 
   /** Opens the database, repaired where that is needed, in the end without faults. */
   async #open(process: SimulatedProcess, fuse: () => boolean): Promise<Store | undefined> {
-    const { fsync } = this
-    let repair = false
-    const notices: string[] = []
-    for (let tries = 0; ; tries++) {
+    const { disk, fsync } = this
+    for (let tries = 0, isDamaged = false; ; tries++) {
       if (tries === 3) this.wellAgain()
-      const onNotice = (sentence: string) => void notices.push(sentence)
       try {
-        const step = () => this.disk.open(process, { fsync, fuse, repair, onNotice })
-        const store = await this.within(process, step, 'the database is opened')
-        for (const notice of notices) this.world.note(notice)
-        if (repair && notices.length === 0 && store !== undefined)
-          throw new Violation('repaired without a word')
-        return store
+        if (isDamaged) await this.#repair(process, fuse)
+        isDamaged = false
+        return await this.within(process, () => disk.open(process, { fsync, fuse }), 'the database is opened')
       } catch (error) {
         this.world.note(`open: ${error}`)
         if (error instanceof Violation || tries > 4) throw error
-        repair ||= this.#isNamedDamage(error)
+        isDamaged ||= this.#isNamedDamage(error)
       }
     }
+  }
+
+  async #repair(process: SimulatedProcess, fuse: () => boolean): Promise<void> {
+    const notices: string[] = []
+    const isContinued = this.#isInRepair
+    this.#isInRepair = true
+    const step = () => this.disk.repair(process, fuse, (sentence) => void notices.push(sentence))
+    await this.within(process, step, 'the database is repaired')
+    for (const notice of notices) this.world.note(notice)
+    if (process.isDead) return
+    this.#isInRepair = false
+    if (notices.length === 0 && !isContinued) throw new Violation('repaired without a word')
   }
 
   /** Is this the refusal of a damaged database? Throws a `Violation` when nothing is damaged, or when it does not say what. */
   #isNamedDamage(error: unknown): boolean {
     if (!(error instanceof NodeError) || error.kind !== 'database') return false
-    if (!this.#isFlipped && !this.#isForgetful)
+    if (!this.#isFlipped && !this.#isForgetful && !this.#isInRepair)
       throw new Violation(`refused without damage: ${error.message}`)
     // LevelDB may keep a batch that was not synced, and the log nothing of it.
-    const isAhead = this.#isForgetful && /its head is .*block.* where .*block.* was/.test(error.message)
+    const isAhead = this.#isForgetful && /its head is .*block.*; it was .*block/.test(error.message)
     this.#isNamed = isAhead || NAMED_DAMAGE.some((form) => form.test(error.message))
     if (this.#isNamed) return true
     throw new Violation(`damage is not named: ${error.message}`)
