@@ -157,6 +157,7 @@ class Simulation {
     }
     const batch: Batch = { changes: [...changes], outcome: 'pending' }
     const refusal: Outcome = store.failure === undefined ? 'refused' : 'absent'
+    if (refusal === 'refused') oracle.resumed()
     oracle.add(batch)
     const table = tableOf(store)
     const writes: Write[] = batch.changes.map(([key, value]) =>
