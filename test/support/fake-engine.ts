@@ -8,6 +8,7 @@ import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
 import type { Commands, Engine, Queries } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
 import type { Peers } from '../../src/engine/peers/peer-scoring.ts'
+import type { SimulationStep, StepResult } from '../../src/engine/queries/simulate-steps.ts'
 import { createRandomness } from '../../src/engine/randomness.ts'
 import type { Cost } from '../../src/engine/wallet/encrypted-key.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
@@ -56,6 +57,28 @@ const PLAIN_FRAME: CallFrame = {
   ranCode: false,
   logs: [],
   calls: [],
+}
+
+/** The result of a simulated step: of a message, that of a plain transfer. */
+function plainStep({ kind }: SimulationStep): StepResult {
+  const { number, timestamp } = block1.block.header
+  const place = { kind, block: { number, timestamp } }
+  if (kind === 'set' || kind === 'warp') return { ...place, kind }
+  const state = stateWith(0n)
+  return {
+    ...place,
+    kind,
+    succeeded: true,
+    output: PLAIN_FRAME.output,
+    gasUsed: PLAIN_FRAME.gasUsed,
+    root: PLAIN_FRAME,
+    logs: [],
+    changes: [],
+    before: state,
+    after: state,
+    assets: [],
+    tokens: new Map(),
+  }
 }
 
 /** The arguments of a command. */
@@ -163,7 +186,7 @@ export function fakeEngine(
       },
     }),
     simulateBlocks: note('simulateBlocks', []),
-    simulateSteps: note('simulateSteps', []),
+    simulateSteps: async (_place, steps) => steps.map(plainStep),
     callMany: note('callMany', []),
     callBundle: note('callBundle', []),
     valueField: note('valueField', { answer: {} }),
