@@ -9,8 +9,11 @@ import { Machine } from './machine.ts'
 import type { SimulatedProcess } from './process.ts'
 import { Violation, type World } from './world.ts'
 
-/** What became of a batch as its caller knows it; `refused` while the store takes no batches, `absent` once it does again. */
-type Outcome = 'pending' | 'acknowledged' | 'refused' | 'absent'
+/**
+ * What became of a batch as its caller knows it; `refused` while the store takes no batches, `dropped` once it does again,
+ * `absent` where it was not tried.
+ */
+type Outcome = 'pending' | 'acknowledged' | 'refused' | 'dropped' | 'absent'
 
 interface Batch {
   readonly changes: readonly (readonly [key: string, value: Buffer | undefined])[]
@@ -43,7 +46,8 @@ class Oracle {
     const batches = this.#batches.slice(0, number)
     const taken = batches.findLastIndex(({ outcome }) => outcome === 'acknowledged' || outcome === 'pending')
     return batches.filter(
-      ({ outcome }, index) => outcome !== 'absent' && (outcome !== 'refused' || index > taken),
+      ({ outcome }, index) =>
+        outcome !== 'absent' && outcome !== 'dropped' && (outcome !== 'refused' || index > taken),
     )
   }
 
@@ -64,12 +68,19 @@ class Oracle {
   }
 
   get isSettled(): boolean {
-    return this.#batches.every(({ outcome }) => outcome === 'acknowledged' || outcome === 'absent')
+    return this.#batches.every(({ outcome }) => outcome !== 'pending' && outcome !== 'refused')
   }
 
   /** The store takes batches again: those that it refused are not in it. */
   resumed(): void {
-    for (const batch of this.#batches) if (batch.outcome === 'refused') batch.outcome = 'absent'
+    for (const batch of this.#batches) if (batch.outcome === 'refused') batch.outcome = 'dropped'
+  }
+
+  /** The file by which the store dropped batches is damaged: those up to a number may be there. */
+  returned(number: number): void {
+    for (const batch of this.#batches.slice(0, number)) {
+      if (batch.outcome === 'dropped') batch.outcome = 'refused'
+    }
   }
 
   outcomeOf(number: number): Outcome | undefined {
@@ -139,7 +150,10 @@ class Simulation {
         `batch ${oracle.acknowledged} was acknowledged, and the last one there is ${number}`,
       )
     }
-    if (oracle.outcomeOf(number) === 'absent') throw new Violation(`batch ${number} was refused and is there`)
+    if (this.#machine.mayLack && oracle.outcomeOf(number) === 'dropped') oracle.returned(number)
+    const outcome = oracle.outcomeOf(number)
+    if (outcome === 'absent' || outcome === 'dropped')
+      throw new Violation(`batch ${number} was refused and is there`)
     requireEqual(content, oracle.through(number), `after a start with batch ${number}`)
     oracle.restart(number)
     this.#machine.found()
