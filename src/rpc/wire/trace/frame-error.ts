@@ -7,7 +7,7 @@ import type { CallFrame, FailureCause, FrameFailure } from '../../../evm/tracing
 import type { Dialect } from '../../dialects.ts'
 import { frameException, javaException, transactionException } from './java-exception.ts'
 
-/** Whose texts. */
+/** The reference node's texts, or plain ones. */
 export type ErrorTexts = 'reference' | 'plain'
 
 /** The texts of a dialect. */
