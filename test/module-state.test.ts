@@ -10,7 +10,7 @@ const DECLARATION = /^(?:export )?(const|let|var) (\w+)(.*)$/gm
 /** What is there to be written to: containers that begin empty, objects of a class, and what a function makes. */
 const CONTAINER =
   /= (\[\]|\{\}|\{.*\[\].*\}|new (Map|Set)(<.*>)?\((\)|\w+\))|new (?!(Map|Set)\b)\w+(<.*>)?\(|Buffer\.(alloc|from)|roomFor\(|bitmap\(|withLast\(|[^>(]*\b(create|load|open)[A-Z]\w*\()/
-/** Written to by nobody: empty by its type, or named as a constant. */
+/** Never written to: read-only by its type, or named as a constant. */
 const CONSTANT = /^(: (Readonly|readonly )(?!.*\[\] \}$)|$)/
 
 /**

@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { INSPECTOR_LINES, inspectorOf } from './heap.ts'
 
-/** The folder of the project, wherever the compiled script lies in it. */
+/** The folder of the project, wherever the compiled script is in it; `bench:growth` copies package.json beside the scripts. */
 export const ROOT: string = (() => {
   let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
+  while (!existsSync(join(folder, 'package-lock.json'))) folder = dirname(folder)
   return folder
 })()
 

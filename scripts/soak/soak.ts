@@ -112,6 +112,27 @@ async function drain(target: Target): Promise<void> {
   target.report('the pool is not empty in the end: something before what waits there is missing')
 }
 
+/** Checks each node after the load, and ends it. The first is killed and restarted before. */
+async function auditAll(
+  targets: readonly [Target, Target],
+  back: ReturnType<typeof launch>,
+  report: (words: string) => void,
+): Promise<void> {
+  for (const target of targets) {
+    await drain(target)
+    await (await target.run()).streams.settle()
+  }
+  await targets[0].restart('SIGKILL', [], 'auto')
+  for (const target of targets) {
+    const { http } = await target.run()
+    await audit(http, target.ledger, target.token, (words) => target.report(words))
+    await target.end('SIGTERM')
+  }
+  back.signal('SIGTERM')
+  const how = await back.ended
+  if (how !== 0) report(`snapshots: after SIGTERM it ended with ${how}: ${back.errorOutput().trim()}`)
+}
+
 /** Runs it. Throws only what keeps it from running; what the nodes do wrong is in the outcome. */
 export async function soak(options: SoakOptions): Promise<Outcome> {
   const { seconds, seed } = options
@@ -174,20 +195,8 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
     clearInterval(weighing)
     measures.end()
 
-    options.progress('The load is over; now everything is looked at once more.')
-    for (const target of targets) {
-      await drain(target)
-      await (await target.run()).streams.settle()
-    }
-    await killed.restart('SIGKILL', [], 'auto')
-    for (const target of targets) {
-      const { http } = await target.run()
-      await audit(http, target.ledger, target.token, (words) => target.report(words))
-      await target.end('SIGTERM')
-    }
-    back.signal('SIGTERM')
-    const how = await back.ended
-    if (how !== 0) report(`snapshots: after SIGTERM it ended with ${how}: ${back.errorOutput().trim()}`)
+    options.progress('The load has ended; the nodes are checked once more.')
+    await auditAll(targets, back, report)
     const outcome: Outcome = { seed, seconds, measures, targets, nodes, problems }
     for (const words of rising(outcome)) report(words)
     return outcome

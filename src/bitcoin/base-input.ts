@@ -8,7 +8,7 @@ import type { Input } from './transaction.ts'
 /** Script and witness of an input. */
 export type Unlocking = Pick<Input, 'script' | 'witness'>
 
-/** No signatures for an output to the script's hash. A branch of emergency keys takes one more item, which is empty. */
+/** The unsigned input of an output to the script's hash. A script with emergency keys has one more item, which is empty. */
 export function baseScript({ script, required, hasEmergency }: Redeem): Unlocking {
   const empty: Chunk[] = Array.from({ length: 1 + required + (hasEmergency ? 1 : 0) }, () => ({
     opcode: OP[0],

@@ -5,11 +5,11 @@ import { ByteReader } from './byte-reader.ts'
 import { reversed } from './hash.ts'
 import { MAX_MONEY } from './transaction.ts'
 
-/** Most transactions of a block: bytes of a block by the least bytes of a transaction. */
+/** Maximum number of transactions in a block: its maximum size divided by the minimum size of a transaction. */
 const MAX_TRANSACTIONS = Math.floor(1_000_000 / 60)
 const MAX_OUTPUTS = 1_000_000
 const COINBASE_OUTPUT = 0xffffffff
-/** Bytes that the scripts of a transaction of 64 bytes with one input and one output have together. */
+/** Total size of both scripts in a transaction of 64 bytes with one input and one output. */
 const SCRIPT_BYTES = 4
 
 /**
@@ -45,7 +45,7 @@ export function branchRoot(node: Uint8Array, path: number, siblings: readonly Ui
   )
 }
 
-/** Has a partial Merkle tree the length that its counts of hashes and flags ask for? */
+/** Does a partial Merkle tree have the length that its counts of hashes and flags require? */
 export function hasTreeLength(bytes: Uint8Array): boolean {
   try {
     const reader = new ByteReader(bytes)
@@ -125,7 +125,7 @@ export function proveByTree(bytes: Uint8Array): MerkleProof {
   const hashes = Array.from({ length: reader.count(HASH_BYTES) }, () => reader.bytes(HASH_BYTES))
   const flags = reader.string()
   if (transactions === 0 || transactions > MAX_TRANSACTIONS)
-    throw new RangeError('no such number of transactions')
+    throw new RangeError('an impossible number of transactions')
   if (hashes.length > transactions) throw new RangeError('a Merkle tree with more hashes than transactions')
   if (flags.length * 8 < hashes.length) throw new RangeError('a Merkle tree with fewer flags than hashes')
   const walk = new TreeWalk(transactions, hashes, flags)

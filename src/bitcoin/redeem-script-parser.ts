@@ -11,7 +11,7 @@ export interface Redeem {
   readonly required: number
   /** Public keys of the ordinary branch, in order. */
   readonly keys: readonly Uint8Array[]
-  /** Has it a branch of emergency keys? */
+  /** Does it have a branch of emergency keys? */
   readonly hasEmergency: boolean
   /** The ordinary branch as a plain multisig script, without prefix and emergency keys. */
   readonly standard: Uint8Array
@@ -20,7 +20,7 @@ export interface Redeem {
 const isCheck = (chunk: Chunk | undefined): boolean =>
   chunk?.opcode === OP.CHECKMULTISIG || chunk?.opcode === OP.CHECKMULTISIGVERIFY
 
-/** Could it be a script of many keys, by how it ends? */
+/** Does it end like a script of many keys? */
 function endsLikeRedeem(chunks: readonly Chunk[]): boolean {
   if (chunks.length < 4) return false
   const last = chunks.at(-1)
@@ -38,7 +38,7 @@ function isStandard(chunks: readonly Chunk[]): boolean {
   return keys !== undefined && chunks.length === keys + 3 && chunks.slice(1, -2).every(isPush)
 }
 
-/** Is it a push by the reference node's reckoning: data, also none? */
+/** Does the reference node count it as a push? OP_0, which pushes no data, is one; OP_1 to OP_16 are not. */
 function isPush({ opcode }: Chunk): boolean {
   return opcode <= OP.PUSHDATA4
 }

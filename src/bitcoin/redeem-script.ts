@@ -5,10 +5,10 @@
 import { concat } from '../encoding/bytes.ts'
 import { OP, push, pushCount, pushNumber } from './script.ts'
 
-/** Most keys that CHECKMULTISIG takes. */
+/** Maximum number of keys of CHECKMULTISIG. */
 export const MAX_KEYS = 20
 
-/** So many of the keys must sign (BIP-11); throws a RangeError for more than `MAX_KEYS`. */
+/** A script that `required` of the keys must sign (BIP-11). Throws a RangeError for more than `MAX_KEYS`. */
 export function multisig(required: number, keys: readonly Uint8Array[]): Uint8Array {
   return concat(unfinishedMultisig(required, keys), Uint8Array.of(OP.CHECKMULTISIG))
 }

@@ -35,15 +35,15 @@ export interface Transaction {
 /** Sequence of an input without time lock. */
 export const FINAL_SEQUENCE = 0xffffffff
 
-/** All coins that there can be, satoshi. */
+/** Maximum supply, satoshi. */
 export const MAX_MONEY = 2_100_000_000_000_000n
 
-/** Bytes of the largest block without witnesses, and so of the largest transaction. */
+/** Maximum size of a block without witnesses, and therefore of a transaction, bytes. */
 const MAX_BYTES = 1_000_000
 const COINBASE_SCRIPT_BYTES = { least: 2, most: 100 } as const
-/** Least bytes of an input: outpoint, length of the script, sequence. */
+/** Minimum size of an input, bytes: outpoint, length of the script, sequence. */
 const INPUT_BYTES = 41
-/** Least bytes of an output: value, length of the script. */
+/** Minimum size of an output, bytes: value, length of the script. */
 const OUTPUT_BYTES = 9
 
 const NO_HASH = new Uint8Array(HASH_BYTES)
@@ -88,12 +88,12 @@ export function readTransaction(bytes: Uint8Array): { transaction: Transaction; 
   return { transaction, size: reader.position }
 }
 
-/** The transaction in bytes that hold nothing else is expected of; `readTransaction` without the size. */
+/** `readTransaction` without the size: bytes after the transaction are ignored. */
 export function decodeTransaction(bytes: Uint8Array): Transaction {
   return readTransaction(bytes).transaction
 }
 
-/** Has any input a witness? */
+/** Does any input have a witness? */
 export function hasWitness({ inputs }: Transaction): boolean {
   return inputs.some(({ witness }) => witness.length > 0)
 }
@@ -152,7 +152,7 @@ function isCoinbaseInput({ hash, index }: Input): boolean {
   return index === 0xffffffff && equal(hash, NO_HASH)
 }
 
-/** Does it make the coins of a block? */
+/** Is it the coinbase transaction of a block? */
 export function isCoinbase({ inputs }: Transaction): boolean {
   const [input] = inputs
   return inputs.length === 1 && input !== undefined && isCoinbaseInput(input)
@@ -172,7 +172,7 @@ function checkValues(outputs: readonly Output[]): void {
   }
 }
 
-/** What must hold of every transaction by itself. `size`: bytes of its serialization. Throws a RangeError. */
+/** Checks the rules that need nothing but the transaction. `size` is that of its serialization, bytes. Throws a RangeError. */
 export function checkTransaction(transaction: Transaction, size: number): void {
   const { inputs, outputs } = transaction
   const [first] = inputs

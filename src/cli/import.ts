@@ -37,7 +37,7 @@ function count(blocks: number): string {
   return `${blocks.toLocaleString('en-US')} ${blocks === 1 ? 'block' : 'blocks'}`
 }
 
-/** A refused block: where it is in the input, the rule that it breaks, and both values, once. */
+/** The message of a refused block: its place in the input, the rule that it breaks, the expected value and the one found. */
 function refusal({ place }: RawBlock, error: NodeError): string {
   const { rule, height, expected, found } = brokenRuleOf(error) ?? {}
   const block = height === undefined ? 'The block' : `Block ${height}`

@@ -4,15 +4,19 @@ import { z } from 'zod'
 import { toHex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { createNode } from '../node/node.ts'
-import type { NodeOptions } from '../options/options.ts'
+import { configOf } from '../node/parts.ts'
+import { type NodeOptions, resolveNodeOptions } from '../options/options.ts'
 import { compressed } from '../rpc/wire/state-file.ts'
 import { addChainFlags, addUrlFlag, chainOptions, runningNode } from './chain-place.ts'
 import { createRemote } from './remote.ts'
 import type { Writers } from './start.ts'
-import { loadStateFile, readStateText } from './state-files.ts'
+import { loadStateFile, readStateText, requireStateFor } from './state-files.ts'
 
 /** The head as text. */
 async function loadIntoDirectory(file: string, options: NodeOptions, isForced: boolean): Promise<string> {
+  const resolved = resolveNodeOptions(options)
+  // The chain of a fork is its upstream's, which is asked when the node starts.
+  if (resolved.fork === undefined) await requireStateFor(file, configOf(resolved, undefined), isForced)
   const node = await createNode({ ...options, mining: 'manual' })
   try {
     await loadStateFile(node, file, isForced)

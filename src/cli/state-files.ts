@@ -3,7 +3,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
+import type { ChainConfig } from '../chain/config.ts'
 import { readGenesisSettings } from '../chain/state-file/genesis-file.ts'
+import { readStateFile } from '../chain/state-file/read.ts'
 import { NodeError } from '../errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Node } from '../node/node.ts'
@@ -55,6 +57,17 @@ export async function writeStateText(path: string, text: Iterable<string>): Prom
   await replaceFile(path, content, 0o666).catch((error: unknown) => {
     if (error instanceof NodeError) throw error
     throw new NodeError('internal', `${path} cannot be written: ${messageOf(error)}.`)
+  })
+}
+
+/**
+ * Checks a state file before its chain is opened: a refused one makes no data directory. `isForced` allows another chain
+ * id. Throws `invalid-options` naming the file.
+ */
+export async function requireStateFor(path: string, config: ChainConfig, isForced: boolean): Promise<void> {
+  const text = await readStateText(path)
+  await within(path, () => {
+    readStateFile(text, config, isForced)
   })
 }
 

@@ -1,4 +1,4 @@
-/** What a token contract tells of itself: name, symbol, decimals. */
+/** What a token contract reports about itself: name, symbol, decimals. */
 import { concat, EMPTY, toBigInt } from '../encoding/bytes.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { AssetChange, AssetType } from './asset-changes.ts'

@@ -30,7 +30,7 @@ export const RPC_SETTINGS = {
   }),
   dialect: setting(oneOf('rsk', 'hardhat', 'anvil'), {
     flag: '--dialect <name>',
-    help: 'whose error codes and messages clients get for failed code and refused transactions, whose defaults eth_sendTransaction has, whose struct logs debug_trace* answers without a tracer, what safe and finalized are, what evm_increaseTime returns, and how the clock continues after evm_revert',
+    help: 'whose error codes and messages clients get for failed code (in traces too) and refused transactions, whose defaults eth_sendTransaction has, whose struct logs debug_trace* answers without a tracer, what safe and finalized are, what evm_increaseTime returns, and how the clock continues after evm_revert',
     fallback: 'rsk',
   }),
   hideRemasc: setting(yesOrNo, {

@@ -135,7 +135,7 @@ interface ListRules {
   readonly most?: number
   /** What counts towards `most`; the items when absent. */
   size?(list: readonly unknown[]): number
-  /** What is expected of a value that is no list. */
+  /** What is expected of a value that is not a list. */
   readonly what?: string
   /** What is expected of a list that is too long. */
   readonly whatAtMost?: string

@@ -77,7 +77,7 @@ export function layoutsOf({ names }: Pick<Engine, 'names'>): LayoutAt {
   return (address, code) => names.layoutAt(address, code)
 }
 
-/** Throws `invalid-params` for a place behind the transactions of a block; `path` is that of the index. */
+/** Throws `invalid-params` for an index beyond the transactions of a block; `path` is that of the index. */
 export async function requireIndexWithin(
   index: number,
   { reference }: BlockArgument,

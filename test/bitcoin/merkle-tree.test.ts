@@ -42,9 +42,9 @@ describe('partial Merkle trees', () => {
 
   const leaf = '11'.repeat(32)
   it.each([
-    ['no transactions', `0x00000000${'01'}${leaf}0101`, 'no such number of transactions'],
-    ['too many transactions', `0x1b410000${'01'}${leaf}0101`, 'no such number of transactions'],
-    ['a negative number of them', `0xffffffff${'01'}${leaf}0101`, 'no such number of transactions'],
+    ['no transactions', `0x00000000${'01'}${leaf}0101`, 'an impossible number of transactions'],
+    ['too many transactions', `0x1b410000${'01'}${leaf}0101`, 'an impossible number of transactions'],
+    ['a negative number of them', `0xffffffff${'01'}${leaf}0101`, 'an impossible number of transactions'],
     [
       'more hashes than transactions',
       `0x0100000002${leaf}${leaf}0101`,

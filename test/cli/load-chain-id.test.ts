@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { fillDumpCommand } from '../../src/cli/dump.ts'
@@ -27,6 +27,10 @@ it('a state of another chain id is refused with the ids, and changes nothing unl
   writeFileSync(genesis, JSON.stringify({ config: { chainId: 1337 }, alloc: { [RICH]: { balance: '0x7' } } }))
   expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ chainId: 1337 })
   for (const file of [state, genesis]) {
+    const missing = join(folder, 'missing')
+    expect((await runFilled(fillLoadCommand, [file, '--data-dir', missing])).error).toBeDefined()
+    expect(existsSync(missing)).toBe(false)
+    await balanceIn(dataDir)
     const { error } = await runFilled(fillLoadCommand, [file, '--data-dir', dataDir])
     expect(error?.message).toBe(
       `${file}: The state file is of chain id 1337, not of this chain's (regtest, chain id 33); tandem load --force loads it all the same.`,

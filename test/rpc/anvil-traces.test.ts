@@ -14,6 +14,7 @@ import {
   type RpcFrame,
   repliesBy,
   replyShape,
+  sentBy,
   shapeOf,
   startAnvil,
   withCode,
@@ -49,6 +50,36 @@ describe('call frames equal to those of Anvil', () => {
     expect(shapeOf(await withCode(ours, await framesBy(ours, situation)))).toEqual(
       shapeOf(recorded(situation.name)),
     )
+  })
+})
+
+const errorsOf = ({ error, calls = [] }: RpcFrame): readonly string[] => [
+  ...(error === undefined ? [] : [error]),
+  ...calls.flatMap(errorsOf),
+]
+
+describe('error texts with --dialect anvil', () => {
+  let node: Node
+  const call: Call = (method, params) => node.request({ method, params })
+  beforeAll(async () => {
+    node = await createNode({ mnemonic: MNEMONIC, accounts: 1, minedReverts: 'hash', dialect: 'anvil' })
+  })
+  afterAll(() => node.close())
+
+  it.each(CASES)('of callTracer are those of Anvil: $name', async (situation) => {
+    expect(errorsOf(await framesBy(call, situation))).toEqual(errorsOf(recorded(situation.name)))
+  })
+
+  // OpenEthereum's words where it has any (`TraceError`), which Anvil uses too.
+  it.each([
+    ['out-of-gas-at-the-top', ['Out of gas']],
+    ['exceptions', [undefined, 'Bad instruction', 'Bad jump destination', 'StackUnderflow', 'OutOfOffset']],
+  ])('of trace_transaction are plain: %s', async (name, errors) => {
+    const situation = CASES.find((each) => each.name === name)
+    if (situation === undefined) throw new Error(`there is no case ${name}`)
+    const hash = await sentBy(call, situation)
+    const rows = (await call('trace_transaction', [hash])) as readonly { readonly error?: string }[]
+    expect(rows.map(({ error }) => error)).toEqual(errors)
   })
 })
 

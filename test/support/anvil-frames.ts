@@ -174,8 +174,15 @@ export function replyShape({ replay, operations, entries }: Replies) {
 
 /** Plays a case on a node and traces its transaction. */
 export async function framesBy(call: Call, situation: TraceCase): Promise<RpcFrame> {
-  const { hash } = await playOn(call, situation)
-  return (await call('debug_traceTransaction', [hash, { tracer: 'callTracer' }])) as RpcFrame
+  return (await call('debug_traceTransaction', [
+    await sentBy(call, situation),
+    { tracer: 'callTracer' },
+  ])) as RpcFrame
+}
+
+/** Plays a case on a node; the hash of its transaction. */
+export async function sentBy(call: Call, situation: TraceCase): Promise<Hex> {
+  return (await playOn(call, situation)).hash
 }
 
 function playOn(call: Call, situation: TraceCase): ReturnType<typeof play> {

@@ -39,7 +39,7 @@ export interface Step {
   readonly error?: { message: string; data?: Hex }
   readonly contractAddress?: Hex
   readonly logs: Log[]
-  readonly trace?: { type: string; calls?: object[] }
+  readonly trace?: { type: string; error?: string; calls?: object[] }
   readonly assetChanges: Asset[]
   readonly stateChanges: {
     address: Hex

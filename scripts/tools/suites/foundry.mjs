@@ -38,6 +38,101 @@ async function createCounter(url, start) {
   return JSON.parse(text).deployedTo
 }
 
+/** The chain, payments and refusals. */
+async function checkSending({ check, cast, send, counter, url }) {
+  await check('chain-id, client, gas-price, block-number', async () => {
+    assert.equal(await cast('chain-id'), '33')
+    assert.match(await cast('client'), /^anvil\//)
+    assert.equal(await cast('gas-price'), '2000000000')
+    assert.equal(await cast('block-number'), '1')
+  })
+  await check('send --legacy pays', async () => {
+    const before = BigInt(await cast('balance', SECOND))
+    const receipt = await send(SECOND, '--value', '1ether')
+    assert.equal(receipt.status, '0x1')
+    assert.equal(BigInt(await cast('balance', SECOND)), before + 10n ** 18n)
+  })
+  await check('send --unlocked uses an account of the node', async () => {
+    const text = await cast(
+      'send',
+      '--legacy',
+      '--json',
+      '--unlocked',
+      '--from',
+      SECOND,
+      FIRST,
+      '--value',
+      '1',
+    )
+    assert.equal(JSON.parse(text).status, '0x1')
+  })
+  await check('send calls a contract, call reads it', async () => {
+    await send(counter, 'increase(uint256)', '3')
+    assert.equal(await cast('call', counter, 'value()(uint256)'), '8')
+    assert.equal(BigInt(await cast('storage', counter, '0')), 8n)
+  })
+  await check('a typed transaction is refused by the name of the flag', async () => {
+    const raw = await privateKeyToAccount(KEY).signTransaction({
+      ...{ type: 'eip1559', chainId: 33, to: SECOND, nonce: Number(await cast('nonce', FIRST)) },
+      ...{ gas: 21_000n, maxFeePerGas: 2_000_000_000n },
+    })
+    const { code, stderr } = await run(CAST, ['publish', raw, '--rpc-url', url], { env: ENV })
+    assert.notEqual(code, 0)
+    assert.match(stderr, /--legacy/)
+  })
+  await check('call and estimate have the data of a custom error', async () => {
+    const data = `${await output(CAST, ['sig', 'TooMuch(uint256)'])}${'65'.padStart(64, '0')}`
+    for (const command of ['call', 'estimate']) {
+      const { code, stderr } = await run(
+        CAST,
+        [command, '--rpc-url', url, counter, 'increase(uint256)', '101'],
+        {
+          env: ENV,
+        },
+      )
+      assert.notEqual(code, 0)
+      assert.match(stderr, /error code 3: execution reverted/)
+      assert.ok(stderr.includes(`data: "${data}"`), stderr)
+    }
+  })
+}
+
+/** Receipts, code, replays, and transactions made elsewhere. */
+async function checkReading({ check, cast, send, counter, url }) {
+  await check('receipt, tx, block, logs', async () => {
+    const { transactionHash, blockNumber } = await send(counter, 'increase(uint256)', '1')
+    assert.equal(await cast('receipt', transactionHash, 'status'), 'true')
+    assert.equal(await cast('tx', transactionHash, 'from'), FIRST)
+    const block = JSON.parse(await cast('block', '--json', String(Number(blockNumber))))
+    assert.deepEqual(block.transactions, [transactionHash])
+    assert.match(await cast('block', 'latest'), /gasLimit +30000000/)
+    const logs = JSON.parse(
+      await cast('logs', '--json', '--address', counter, 'Increased(address indexed,uint256)'),
+    )
+    assert.equal(logs.length, 2)
+  })
+  await check('nonce, code, codesize, compute-address', async () => {
+    const nonce = await cast('nonce', FIRST)
+    assert.equal(BigInt(nonce), BigInt(await rpc(url, 'eth_getTransactionCount', FIRST, 'latest')))
+    assert.equal((await cast('code', counter)).length, 2 + 2 * Number(await cast('codesize', counter)))
+    assert.match(await cast('compute-address', FIRST), /0x[0-9a-fA-F]{40}/)
+  })
+  await check('rpc sends any method', async () => {
+    await cast('rpc', 'anvil_setBalance', SECOND, '0x7')
+    assert.equal(await cast('balance', SECOND), '7')
+    assert.match(await cast('rpc', 'evm_snapshot'), /"0x/)
+  })
+  await check('run replays a transaction', async () => {
+    const { transactionHash } = await send(counter, 'increase(uint256)', '1', '--gas-limit', '200000')
+    const text = await cast('run', '--quick', transactionHash)
+    assert.match(text, /Transaction successfully executed/)
+  })
+  await check('publish sends signed bytes, mktx makes them', async () => {
+    const raw = await cast('mktx', '--legacy', '--private-key', KEY, SECOND, '--value', '2')
+    assert.equal(JSON.parse(await cast('publish', raw)).status, '0x1')
+  })
+}
+
 export const cast = () =>
   against(async (check, { url }) => {
     const cast = (...args) => output(CAST, [...args, '--rpc-url', url], { env: ENV })
@@ -45,93 +140,9 @@ export const cast = () =>
       JSON.parse(await cast('send', '--legacy', '--json', '--private-key', KEY, ...args))
     const counter = await createCounter(url, '5')
 
-    await check('chain-id, client, gas-price, block-number', async () => {
-      assert.equal(await cast('chain-id'), '33')
-      assert.match(await cast('client'), /^anvil\//)
-      assert.equal(await cast('gas-price'), '2000000000')
-      assert.equal(await cast('block-number'), '1')
-    })
-    await check('send --legacy pays', async () => {
-      const before = BigInt(await cast('balance', SECOND))
-      const receipt = await send(SECOND, '--value', '1ether')
-      assert.equal(receipt.status, '0x1')
-      assert.equal(BigInt(await cast('balance', SECOND)), before + 10n ** 18n)
-    })
-    await check('send --unlocked uses an account of the node', async () => {
-      const text = await cast(
-        'send',
-        '--legacy',
-        '--json',
-        '--unlocked',
-        '--from',
-        SECOND,
-        FIRST,
-        '--value',
-        '1',
-      )
-      assert.equal(JSON.parse(text).status, '0x1')
-    })
-    await check('send calls a contract, call reads it', async () => {
-      await send(counter, 'increase(uint256)', '3')
-      assert.equal(await cast('call', counter, 'value()(uint256)'), '8')
-      assert.equal(BigInt(await cast('storage', counter, '0')), 8n)
-    })
-    await check('a typed transaction is refused by the name of the flag', async () => {
-      const raw = await privateKeyToAccount(KEY).signTransaction({
-        ...{ type: 'eip1559', chainId: 33, to: SECOND, nonce: Number(await cast('nonce', FIRST)) },
-        ...{ gas: 21_000n, maxFeePerGas: 2_000_000_000n },
-      })
-      const { code, stderr } = await run(CAST, ['publish', raw, '--rpc-url', url], { env: ENV })
-      assert.notEqual(code, 0)
-      assert.match(stderr, /--legacy/)
-    })
-    await check('call and estimate have the data of a custom error', async () => {
-      const data = `${await output(CAST, ['sig', 'TooMuch(uint256)'])}${'65'.padStart(64, '0')}`
-      for (const command of ['call', 'estimate']) {
-        const { code, stderr } = await run(
-          CAST,
-          [command, '--rpc-url', url, counter, 'increase(uint256)', '101'],
-          {
-            env: ENV,
-          },
-        )
-        assert.notEqual(code, 0)
-        assert.match(stderr, /error code 3: execution reverted/)
-        assert.ok(stderr.includes(`data: "${data}"`), stderr)
-      }
-    })
-    await check('receipt, tx, block, logs', async () => {
-      const { transactionHash, blockNumber } = await send(counter, 'increase(uint256)', '1')
-      assert.equal(await cast('receipt', transactionHash, 'status'), 'true')
-      assert.equal(await cast('tx', transactionHash, 'from'), FIRST)
-      const block = JSON.parse(await cast('block', '--json', String(Number(blockNumber))))
-      assert.deepEqual(block.transactions, [transactionHash])
-      assert.match(await cast('block', 'latest'), /gasLimit +30000000/)
-      const logs = JSON.parse(
-        await cast('logs', '--json', '--address', counter, 'Increased(address indexed,uint256)'),
-      )
-      assert.equal(logs.length, 2)
-    })
-    await check('nonce, code, codesize, compute-address', async () => {
-      const nonce = await cast('nonce', FIRST)
-      assert.equal(BigInt(nonce), BigInt(await rpc(url, 'eth_getTransactionCount', FIRST, 'latest')))
-      assert.equal((await cast('code', counter)).length, 2 + 2 * Number(await cast('codesize', counter)))
-      assert.match(await cast('compute-address', FIRST), /0x[0-9a-fA-F]{40}/)
-    })
-    await check('rpc sends any method', async () => {
-      await cast('rpc', 'anvil_setBalance', SECOND, '0x7')
-      assert.equal(await cast('balance', SECOND), '7')
-      assert.match(await cast('rpc', 'evm_snapshot'), /"0x/)
-    })
-    await check('run replays a transaction', async () => {
-      const { transactionHash } = await send(counter, 'increase(uint256)', '1', '--gas-limit', '200000')
-      const text = await cast('run', '--quick', transactionHash)
-      assert.match(text, /Transaction successfully executed/)
-    })
-    await check('publish sends signed bytes, mktx makes them', async () => {
-      const raw = await cast('mktx', '--legacy', '--private-key', KEY, SECOND, '--value', '2')
-      assert.equal(JSON.parse(await cast('publish', raw)).status, '0x1')
-    })
+    const scene = { check, cast, send, counter, url }
+    await checkSending(scene)
+    await checkReading(scene)
   })
 
 export const forgeFork = () =>

@@ -62,7 +62,7 @@ export function stepText(step: PathStep): string {
 /** Characters of a path in a message. */
 const MAX_SHOWN = 128
 
-/** Runs work on a part of a variable. A `VariableError` that it throws gets the part in front of its message, and parts add up to a path. */
+/** Runs `work`, and prefixes the message of a `VariableError` with `part`; nested parts form the path of the variable. */
 export function within<T>(part: string, work: () => T): T {
   try {
     return work()

@@ -107,7 +107,7 @@ function named(variables: readonly StorageVariable[], name: string, what: string
 
 function indexOf({ label, length }: ArrayType, key: string): bigint {
   if (!/^(\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(key))
-    throw new VariableError(`${JSON.stringify(key)} is no index of ${label}`)
+    throw new VariableError(`${JSON.stringify(key)} is not an index of ${label}`)
   const index = BigInt(key)
   if (length !== undefined && index >= length)
     throw new VariableError(`index ${index} is beyond the end of ${label}`)

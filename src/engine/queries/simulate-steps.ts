@@ -126,7 +126,7 @@ export class StateStepSimulations implements StepSimulations {
   }
 }
 
-/** What a message gave, before its effects are read. */
+/** The result of a message, before its effects are read. */
 interface Outcome {
   readonly failure?: Failure | undefined
   readonly output: Uint8Array

@@ -12,14 +12,14 @@ type Ask = (word: bigint) => Promise<bigint | undefined>
 
 const WORD_BITS = 256
 const ONES = (1n << 256n) - 1n
-/** Words without a byte that is zero, or is there twice: bits of them are found in one place only. */
+/** Words whose bytes are all different and not zero, so that a part of one occurs in one place only. */
 const PATTERNS = [
   0x0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20n,
   0x5153555759616365676971737577798183858789919395979da3a5a7a9b1b3b5n,
 ] as const
 /** Fewer bits hold no amount; a flag of one bit would be found by chance. */
 const LEAST_BITS = 8
-/** A word of which each byte is 2: what counts as absent where it is zero, is present with it. */
+/** A word whose bytes are all 2: values that count as absent while they are zero are present in it. */
 const PRESENT = 0x0202020202020202020202020202020202020202020202020202020202020202n
 
 /** The word with a value in the bits of a field. The value has to fit. */
@@ -36,7 +36,7 @@ function lowBits(word: bigint): number {
   return word > 0n && (word & (word + 1n)) === 0n ? word.toString(2).length : 0
 }
 
-/** By words that replace the whole one. They find any bits, where what stands beside these does not matter. */
+/** Asks with whole words. Finds any bits, provided that the answer does not depend on the other bits. */
 async function byWholeWords(ask: Ask): Promise<WordField | undefined> {
   const bits = lowBits((await ask(ONES)) ?? 0n)
   if (bits < LEAST_BITS) return undefined
@@ -48,7 +48,7 @@ async function byWholeWords(ask: Ask): Promise<WordField | undefined> {
   return left.length === 1 ? left[0] : undefined
 }
 
-/** By the bytes whose lowest bit changes the answer by a power of 256. They find bytes, where others keep their values. */
+/** Finds the bytes whose lowest bit changes the answer by a power of 256; all other bytes keep their values. */
 async function byBytes(word: bigint, base: bigint, ask: Ask): Promise<WordField | undefined> {
   const before = (await ask(base)) ?? 0n
   let offset = 0

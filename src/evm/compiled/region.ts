@@ -22,7 +22,7 @@ import { BIAS, RegionWriter } from './region-writer.ts'
 import type { Routines } from './routines.ts'
 import { segmentAt } from './segment.ts'
 
-/** Opcodes that a region holds at most, bytes of its body up to which it goes on, and times that it passes one place. */
+/** Maximum number of opcodes of a region, size of its body at which it ends, and how often it may pass one place. */
 const MAX_OPCODES = 800
 const MAX_BYTES = 2 ** 16
 const MAX_VISITS = 2
@@ -37,7 +37,7 @@ export interface RegionParts {
   readonly routines: Routines
 }
 
-/** A compiled region, and where code goes on after it. */
+/** A compiled region, and the places where execution continues after it. */
 export interface Region {
   readonly body: FunctionBody
   /** Branches that were taken less often, or not at all. */
@@ -170,7 +170,7 @@ class RegionCompiler {
     this.#writer.prepaid = gas
   }
 
-  /** Ends the region before the opcode at the program counter; another one goes on. */
+  /** Ends the region before the opcode at the program counter; another one continues there. */
   #pause(): void {
     const { pc } = this.#writer
     this.#continuations.add(pc)

@@ -130,10 +130,10 @@ function sentExecution(
   third: BlockArgument | { readonly format?: ExecutionFormat },
 ): SentExecution {
   if (typeof first === 'string') {
-    if ('reference' in second) throw invalidParams(expected('block', 'a transaction behind a format'))
+    if ('reference' in second) throw invalidParams(expected('block', 'a transaction after the format'))
     return { format: first, transaction: second, block: 'reference' in third ? third : LATEST }
   }
-  if (!('reference' in second)) throw invalidParams(expected('block', 'a block behind a transaction'))
+  if (!('reference' in second)) throw invalidParams(expected('block', 'a block after the transaction'))
   if ('reference' in third) throw invalidParams(expected('options', 'an object'))
   return { format: third.format ?? 'FLAT', transaction: first, block: second }
 }

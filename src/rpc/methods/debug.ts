@@ -5,13 +5,13 @@
 import { z } from 'zod'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { ReplayChanges } from '../../execution/request.ts'
 import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
 import { named, object, optional, type Parameter } from '../parameter.ts'
 import { jsonArray, jsonObject } from '../raw-json.ts'
-import { layoutsOf, placedSimulation, replayChanges, requireIndexWithin } from '../simulation-options.ts'
+import { placedSimulation, replayChanges, requireIndexWithin } from '../simulation-options.ts'
+import { traceLimits } from '../trace-limits.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { type BlockArgument, CallBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
@@ -19,26 +19,10 @@ import { NO_OVERRIDES, StateOverrideSet } from '../wire/overrides.ts'
 import { BlockHash, Data, QuantityText, wholeNumber } from '../wire/scalars.ts'
 import { ExactAddress, LooseHash, NumberedBlock } from '../wire/trace/filter.ts'
 import { BlockTraces, TraceOptionsObject, TraceResult, traceOptionsIn } from '../wire/trace/registry.ts'
-import { replySize } from '../wire/trace/reply-size.ts'
-import {
-  NOWHERE,
-  type TraceLimits,
-  type TraceOptions,
-  type TracePlace,
-  type TraceRun,
-} from '../wire/trace/tracer-record.ts'
+import { NOWHERE, type TraceOptions, type TracePlace, type TraceRun } from '../wire/trace/tracer-record.ts'
 import { COW, COW1 } from './example-accounts.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
-
-function limitsOf(context: Context): TraceLimits {
-  const { maxTraceBytes, maxTraceAnswer } = context.options
-  return {
-    budget: new TraceBudget(maxTraceBytes, maxTraceAnswer),
-    size: replySize(context),
-    layoutAt: layoutsOf(context.engine),
-  }
-}
 
 /** The place of a block's transaction. */
 function placeAt({ block, receipts }: ExecutedBlock, index: number): TracePlace {
@@ -67,7 +51,7 @@ async function traceTransactions(
   if (transactions.length === 0) return []
   const isShown = (index: number) =>
     only === undefined ? !(context.options.hideRemasc && transactions[index]?.isRemasc) : index === only
-  const limits = limitsOf(context)
+  const limits = traceLimits(context)
   const { ofCallTree } = setup
   if (ofCallTree !== undefined) {
     const found =
@@ -228,7 +212,7 @@ export const debug_traceCall = method({
     const sent = { block, stateOverrides, blockOverrides }
     const place = placedSimulation(sent, context, 'options.stateOverrides')
     if (txIndex !== undefined) await requireIndexWithin(txIndex, block, context, 'options.txIndex')
-    const run = traceOptionsIn(context.options.dialect, options).setup.start(limitsOf(context))
+    const run = traceOptionsIn(context.options.dialect, options).setup.start(traceLimits(context))
     await context.engine.queries.traceCall(transaction, place.reference, run.tracer, {
       ...place.options,
       transactionCount: txIndex,

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { checkChainId, decodeTransaction } from '../../chain/transaction.ts'
 import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../engine/pool/policy.ts'
 import { NodeError } from '../../errors.ts'
-import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import { timeLeft } from '../deadlines.ts'
-import { type Context, method } from '../method.ts'
+import { method } from '../method.ts'
 import { arrayOf, optional, type Parameter, refuse, type ValueOf } from '../parameter.ts'
 import { jsonArray } from '../raw-json.ts'
-import { layoutsOf, placedSimulation, REPLAY_CHANGES, replayChanges } from '../simulation-options.ts'
+import { placedSimulation, REPLAY_CHANGES, replayChanges } from '../simulation-options.ts'
+import { traceLimits } from '../trace-limits.ts'
 import { shownTransactions } from '../wire/block.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { CallBlock } from '../wire/block-reference.ts'
@@ -23,8 +23,7 @@ import {
   startReplay,
   TraceTypes,
 } from '../wire/trace/replay.ts'
-import { replySize } from '../wire/trace/reply-size.ts'
-import { NOWHERE, type TraceLimits } from '../wire/trace/tracer-record.ts'
+import { NOWHERE } from '../wire/trace/tracer-record.ts'
 import { COW, COW1 } from './example-accounts.ts'
 
 const UNKNOWN = `0x${'9'.repeat(64)}`
@@ -32,15 +31,6 @@ const UNKNOWN = `0x${'9'.repeat(64)}`
 const MOST_CALLS = 100
 /** A transfer by the account `cow`, with no trace requested. */
 const BARE = { output: '0x', stateDiff: null, trace: [], vmTrace: null }
-
-function limitsOf(context: Context): TraceLimits {
-  const { maxTraceBytes, maxTraceAnswer } = context.options
-  return {
-    budget: new TraceBudget(maxTraceBytes, maxTraceAnswer),
-    size: replySize(context),
-    layoutAt: layoutsOf(context.engine),
-  }
-}
 
 export const trace_call = method({
   name: 'trace_call',
@@ -57,7 +47,7 @@ export const trace_call = method({
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }, [], 'latest'], result: BARE }],
   async run({ transaction, traceTypes, ...sent }, context) {
     const { reference, options } = placedSimulation(sent, context)
-    const run = startReplay(traceTypes, limitsOf(context))
+    const run = startReplay(traceTypes, traceLimits(context))
     await context.engine.queries.traceCall(transaction, reference, run.tracer, options)
     return run.result(NOWHERE.transactionHash)
   },
@@ -95,7 +85,7 @@ export const trace_callMany = method({
   examples: [{ params: [[[{ from: COW, to: COW1, value: '0x1' }, []]], 'latest'], result: [BARE] }],
   async run({ calls, ...sent }, context) {
     const { reference, options } = placedSimulation(sent, context)
-    const limits = limitsOf(context)
+    const limits = traceLimits(context)
     const runs = calls.map(({ traceTypes }) => startReplay(traceTypes, limits))
     const steps = calls.map(({ transaction: request }, at) => ({
       request,
@@ -129,7 +119,7 @@ export const trace_rawTransaction = method({
     }
     const decoded = decodeTransaction(transaction)
     checkChainId(decoded, config)
-    const run = startReplay(traceTypes, limitsOf(context))
+    const run = startReplay(traceTypes, traceLimits(context))
     await queries.traceSigned(decoded, run.tracer, timeLeft(context))
     return run.result(decoded.hash)
   },
@@ -152,7 +142,7 @@ export const trace_replayTransaction = method({
     const { transaction, block, index } = queries.transaction(transactionHash) ?? {}
     const changes = replayChanges(sent, transaction, context)
     if (block === undefined || index === undefined) return null
-    const run = startReplay(traceTypes, limitsOf(context))
+    const run = startReplay(traceTypes, traceLimits(context))
     await queries.replay(block, (_, at) => (at === index ? run.tracer : undefined), {
       lastIndex: index,
       changes,
@@ -180,7 +170,7 @@ export const trace_replayBlockTransactions = method({
     // The REMASC transaction is the last one, so hiding it does not change the indexes of the others.
     const transactions = shownTransactions(executed.block, context.options.hideRemasc)
     if (transactions.length === 0) return []
-    const limits = limitsOf(context)
+    const limits = traceLimits(context)
     const runs = transactions.map(() => startReplay(traceTypes, limits))
     await queries.replay(executed, (_, at) => runs[at]?.tracer, { timeoutMs: timeLeft(context) })
     const results = transactions.map(({ hash }, at) =>

@@ -16,6 +16,7 @@ import {
   TracePosition,
 } from '../wire/trace/filter.ts'
 import { type RowPlace, TraceObject, toRpcTrace } from '../wire/trace/flat.ts'
+import { errorTextsOf } from '../wire/trace/frame-error.ts'
 import { replySize, rowBytes } from '../wire/trace/reply-size.ts'
 import { NOBODY } from './example-accounts.ts'
 
@@ -27,8 +28,9 @@ function toRows(
   places?: ReadonlyMap<TransactionTrace, RowPlace>,
 ): z.infer<typeof TraceObject>[] {
   const size = replySize(context)
+  const texts = errorTextsOf(context.options.dialect)
   for (const { frame } of rows) size(rowBytes(frame))
-  return rows.map((row) => toRpcTrace(row, places?.get(row.trace)))
+  return rows.map((row) => toRpcTrace(row, texts, places?.get(row.trace)))
 }
 
 /** Where the transactions of a block are on the canonical chain; also for a side block, as on the reference node. */
@@ -97,6 +99,7 @@ export const trace_filter = method({
   examples: [{ params: [{ fromBlock: '0x0', toBlock: 'latest', fromAddress: NOBODY }], result: [] }],
   async run({ filter }, context) {
     const { queries } = context.engine
+    const texts = errorTextsOf(context.options.dialect)
     const query = toTraceQuery(filter, queries, context.options)
     if (query === undefined) return []
     const found = await queries.traceFilter({
@@ -107,7 +110,7 @@ export const trace_filter = method({
         return (frame) => size(rowBytes(frame))
       },
     })
-    return found.map((row) => toRpcTrace(row))
+    return found.map((row) => toRpcTrace(row, texts))
   },
 })
 
@@ -125,7 +128,7 @@ export const trace_get = method({
     if (row === undefined) {
       throw invalidParams(`Invalid positions: the transaction has ${rows.length} traces.`)
     }
-    return toRpcTrace(row)
+    return toRpcTrace(row, errorTextsOf(context.options.dialect))
   },
 })
 

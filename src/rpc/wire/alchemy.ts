@@ -40,7 +40,7 @@ const AssetChangeObject = z.lazy(() =>
       decimals: z.int().nullable(),
       symbol: z.string().nullable(),
       name: z.string().nullable(),
-      logo: z.null().describe('it would come from a service'),
+      logo: z.null().describe('comes from a service, which this node does not ask'),
       amount: z.string().nullable(),
     })
     .meta({ id: 'AlchemyAssetChange', description: 'An asset change of alchemy_simulateAssetChanges' }),

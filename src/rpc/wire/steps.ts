@@ -153,7 +153,12 @@ function toRpcOutcome(step: ExecutedStep, reply: StepReply): z.infer<typeof Outc
     ...(error && { error }),
     ...(created !== undefined && { contractAddress: created }),
     logs: logs.map((log, index) => toRpcStepLog(log, index, block, reply)),
-    ...(root && { trace: toRpcCallTree(root, { onlyTopCall: false, withLog: true }, NOWHERE, size) }),
+    ...(root && {
+      trace: toRpcCallTree(root, { onlyTopCall: false, withLog: true }, NOWHERE, {
+        size,
+        errorTexts: 'plain',
+      }),
+    }),
     assetChanges: assets.map((change) => toRpcAssetChange(change, tokens.get(change.token ?? '0x'), size)),
     stateChanges: changes.map((change) => toRpcStateChange(change, variables, size)),
   }

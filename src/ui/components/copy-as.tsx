@@ -1,4 +1,4 @@
-/** What a simulation or a step is for other tools: a choice of the tool, and the text to paste. */
+/** A simulation or a step in the form of another tool: a choice of the tool, and the text to paste. */
 import { useState } from 'preact/hooks'
 import { messageOf } from '../format.ts'
 import { TOOLS, type Tool } from '../simulation/copies.ts'
@@ -14,7 +14,7 @@ function attempt(textOf: () => string): { readonly text?: string; readonly error
   }
 }
 
-/** The part that opens; `textOf` is called while it is open, and throws an Error in words. */
+/** A section that opens. `textOf` is called while it is open; the message of an Error that it throws is shown. */
 export function CopyAs({
   label,
   textOf,

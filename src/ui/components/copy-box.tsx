@@ -1,4 +1,4 @@
-/** A text to take away, and the button that copies it. */
+/** A text, with a button that copies it. */
 import { useEffect, useState } from 'preact/hooks'
 import { ErrorText } from './action.tsx'
 

@@ -16,7 +16,7 @@ function base64Url(bytes: Uint8Array): string {
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  if (!/^[\w-]+$/.test(text)) throw new Error('it has characters that no link has, or lacks its end')
+  if (!/^[\w-]+$/.test(text)) throw new Error('it has characters that a link cannot have, or it was cut off')
   try {
     return Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (each) => each.charCodeAt(0))
   } catch {

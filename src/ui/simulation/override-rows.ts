@@ -81,7 +81,7 @@ function memberOf({ what, name, value }: AccountRow, before: AccountOverrides): 
     }
     default: {
       if (before[what === 'state' ? 'stateDiff' : 'state'] !== undefined) {
-        throw new Error('an account has slots with others empty, or with others as they are')
+        throw new Error('an account has either all of its slots replaced or some of them, not both')
       }
       // Without a slot it empties the whole storage.
       const isEmpty = what === 'state' && `${name}${value}`.trim() === ''

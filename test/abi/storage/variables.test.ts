@@ -98,7 +98,7 @@ describe('a path that does not fit', () => {
     ['total[1]', 'total[1]: uint256 takes no key'],
     ['triples.length', 'triples.length: uint24[7] has no member length'],
     ['triples[7]', 'triples[7]: index 7 is beyond the end of uint24[7]'],
-    ['list[-1]', 'list[-1]: "-1" is no index of uint256[]'],
+    ['list[-1]', 'list[-1]: "-1" is not an index of uint256[]'],
     ['balances[alice]', 'balances[alice]: expected address: 20 bytes in hex'],
     ['bySmall[256]', 'bySmall[256]: 256 is out of the range of uint8'],
     ['byCode[0x01]', 'byCode[0x01]: expected bytes4: 4 bytes in hex'],

@@ -217,8 +217,12 @@ it.each([
     'Invalid transactions: expected at most 100 items.',
   ],
   ['alchemy_simulateExecution', ['flat', {}], 'Invalid transaction: expected FLAT or NESTED.'],
-  ['alchemy_simulateExecution', ['FLAT', 'latest'], 'Invalid block: expected a transaction behind a format.'],
-  ['alchemy_simulateExecution', [{}, {}], 'Invalid block: expected a block behind a transaction.'],
+  [
+    'alchemy_simulateExecution',
+    ['FLAT', 'latest'],
+    'Invalid block: expected a transaction after the format.',
+  ],
+  ['alchemy_simulateExecution', [{}, {}], 'Invalid block: expected a block after the transaction.'],
   ['alchemy_simulateExecution', [{}, 'latest', 'latest'], 'Invalid options: expected an object.'],
   [
     'alchemy_simulateExecution',

@@ -167,6 +167,12 @@ describe('evm_simulate', () => {
     for (const step of [steps[0], ...steps.slice(2)]) {
       expect([step?.stateChanges, step?.assetChanges, step?.logs]).toEqual([[], [], []])
     }
+    expect(steps.map(({ trace }) => trace?.error)).toEqual([
+      'execution reverted',
+      'execution reverted',
+      'invalid opcode: INVALID',
+      ...Array(6).fill(undefined),
+    ])
     expect(steps.map(({ trace }) => trace !== undefined)).toEqual([true, true, true, ...Array(6).fill(false)])
   })
 

@@ -112,7 +112,7 @@ describe('the fields of a scenario', () => {
       stepWith('set', { rows: [{ address: WHO, what: 'variables', name: '', value: '1' }] }),
     ],
     [
-      'Override 2: an account has slots with others empty, or with others as they are',
+      'Override 2: an account has either all of its slots replaced or some of them, not both',
       {
         ...EMPTY_DRAFT,
         overrides: [

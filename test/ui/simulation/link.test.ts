@@ -41,8 +41,8 @@ describe('a link', () => {
 
   it.each<[string, string | (() => string)]>([
     ['it is of another version', '2.AAAA'],
-    ['it has characters that no link has, or lacks its end', '1.'],
-    ['it has characters that no link has, or lacks its end', '1.a b'],
+    ['it has characters that a link cannot have, or it was cut off', '1.'],
+    ['it has characters that a link cannot have, or it was cut off', '1.a b'],
     ['its end is missing', '1.AAAAA'],
     ['it was cut or changed', () => packed(JSON.stringify({ block: 'latest', steps: [] })).slice(0, -6)],
     ['it was cut or changed', '1.____'],

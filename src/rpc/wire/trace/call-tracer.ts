@@ -1,15 +1,15 @@
 /** Nested call frames: the reference node's `callTracer`, with the members that geth adds (docs/internals/rpc-reference.md#610-call-tracer). */
 import { z } from 'zod'
 import { type Hex, toHex, toQuantity } from '../../../encoding/hex.ts'
-import type { CallFrame, FrameFailure, FrameKind } from '../../../evm/tracing/call-frame.ts'
+import type { CallFrame, FrameKind } from '../../../evm/tracing/call-frame.ts'
 import { CallTracer } from '../../../evm/tracing/call-tracer.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../scalars.ts'
 import { toRpcSender } from '../transaction.ts'
-import { javaException, transactionException } from './java-exception.ts'
+import { type ErrorTexts, frameErrorText } from './frame-error.ts'
 import { OFF } from './options.ts'
-import { ITEM_BYTES, type ReplySize } from './reply-size.ts'
+import { ITEM_BYTES } from './reply-size.ts'
 import { FrameType, shownFailure, shownGas } from './shown-frame.ts'
-import { type TracePlace, tracer } from './tracer-record.ts'
+import { type ReplyLimits, type TracePlace, tracer } from './tracer-record.ts'
 
 /** `index` within the block; `position` is the number of child frames before the log. */
 const FrameLogObject = z.strictObject({
@@ -57,11 +57,11 @@ export const callTracer = tracer<CallTreeOptions, RpcCallFrame>({
   summary: 'the tree of calls and creations',
   options: { onlyTopCall: OFF, withLog: OFF },
   result: CallFrameObject,
-  start(options, { budget, size }) {
-    const calls = new CallTracer(budget)
-    return { tracer: calls, result: (place) => toRpcCallTree(calls.root, options, place, size) }
+  start(options, limits) {
+    const calls = new CallTracer(limits.budget)
+    return { tracer: calls, result: (place) => toRpcCallTree(calls.root, options, place, limits) }
   },
-  ofCallTree: (root, options, place, { size }) => toRpcCallTree(root, options, place, size),
+  ofCallTree: toRpcCallTree,
 })
 
 /** A call tree as the `callTracer` returns it. Checks the size of the reply before it is built. */
@@ -69,10 +69,10 @@ export function toRpcCallTree(
   root: CallFrame,
   options: CallTreeOptions,
   place: TracePlace,
-  size: ReplySize,
+  { size, errorTexts }: ReplyLimits,
 ): RpcCallFrame {
   size(frameBytes(root, options))
-  return toRpcCallFrame(root, options, place)
+  return toRpcCallFrame(root, options, place, errorTexts)
 }
 
 /** Bytes of a frame, and of all frames below it unless only the top frame is requested. */
@@ -83,18 +83,6 @@ function frameBytes({ input, output, logs, calls }: CallFrame, options: CallTree
   return bytes
 }
 
-function errorOf(
-  { kind, reason, cause }: FrameFailure,
-  { depth, gas }: CallFrame,
-  transactionHash: Hex,
-): string {
-  if (kind === 'reverted') return 'execution reverted'
-  if (cause === undefined) return reason
-  return depth === 0
-    ? transactionException(cause, gas, transactionHash)
-    : javaException(cause, gas, transactionHash).message
-}
-
 /** Returned bytes or revert payload; the address for a creation that did not revert. A self-destruct has none. */
 function outputOf({ kind, output, to, failure }: CallFrame): Hex | undefined {
   if (kind === 'selfdestruct') return undefined
@@ -102,7 +90,12 @@ function outputOf({ kind, output, to, failure }: CallFrame): Hex | undefined {
   return creates && failure?.kind !== 'reverted' ? to : toHex(output)
 }
 
-function toRpcCallFrame(frame: CallFrame, options: CallTreeOptions, place: TracePlace): RpcCallFrame {
+function toRpcCallFrame(
+  frame: CallFrame,
+  options: CallTreeOptions,
+  place: TracePlace,
+  texts: ErrorTexts,
+): RpcCallFrame {
   const { kind, from, to, value, gasUsed, input } = frame
   const failure = shownFailure(frame)
   const output = outputOf(frame)
@@ -118,9 +111,9 @@ function toRpcCallFrame(frame: CallFrame, options: CallTreeOptions, place: Trace
     gasUsed: toQuantity(gasUsed),
     input: toHex(input),
     ...(output !== undefined && { output }),
-    ...(failure && { error: errorOf(failure, frame, place.transactionHash) }),
+    ...(failure && { error: frameErrorText(failure, frame, place.transactionHash, texts) }),
     ...(failure?.revertReason !== undefined && { revertReason: failure.revertReason }),
-    ...(calls.length > 0 && { calls: calls.map((call) => toRpcCallFrame(call, options, place)) }),
+    ...(calls.length > 0 && { calls: calls.map((call) => toRpcCallFrame(call, options, place, texts)) }),
     ...(logs.length > 0 && { logs }),
   }
 }

@@ -5,7 +5,7 @@ import type { FlatTrace } from '../../../engine/queries/trace-filter.ts'
 import type { CallFrame } from '../../../evm/tracing/call-frame.ts'
 import { AddressText, DataText, HashText, QuantityText } from '../scalars.ts'
 import { toRpcSender } from '../transaction.ts'
-import { frameException, transactionException } from './java-exception.ts'
+import { type ErrorTexts, rowErrorText } from './frame-error.ts'
 import { shownFailure, shownGas } from './shown-frame.ts'
 
 const count = z.int().nonnegative()
@@ -100,14 +100,10 @@ export function resultOf(frame: CallFrame): RpcTrace['result'] {
   return { gasUsed: toQuantity(gasUsed), output: toHex(output) }
 }
 
-/** The reference node's error text; `undefined` without a failure. */
-export function errorOf(frame: CallFrame, transactionHash: Hex): string | undefined {
+/** The error text; `undefined` without a failure. */
+export function errorOf(frame: CallFrame, transactionHash: Hex, texts: ErrorTexts): string | undefined {
   const failure = shownFailure(frame)
-  if (failure === undefined) return undefined
-  const { kind, cause, reason } = failure
-  if (kind === 'reverted') return 'Reverted'
-  if (cause === undefined) return reason
-  return (frame.depth === 0 ? transactionException : frameException)(cause, frame.gas, transactionHash)
+  return failure && rowErrorText(failure, frame, transactionHash, texts)
 }
 
 export function typeOf({ kind }: CallFrame): RpcTrace['type'] {
@@ -122,10 +118,14 @@ export interface RowPlace {
 }
 
 /** The wire form of a row; `place` replaces the block and the index of its transaction. */
-export function toRpcTrace({ frame, path, children, trace }: FlatTrace, place?: RowPlace): RpcTrace {
+export function toRpcTrace(
+  { frame, path, children, trace }: FlatTrace,
+  texts: ErrorTexts,
+  place?: RowPlace,
+): RpcTrace {
   const { block, transaction } = trace
   const { blockHash, index } = place ?? { blockHash: block.hash, index: trace.index }
-  const error = errorOf(frame, transaction.hash)
+  const error = errorOf(frame, transaction.hash, texts)
   return {
     action: actionOf(frame),
     blockHash,

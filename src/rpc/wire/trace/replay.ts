@@ -58,7 +58,7 @@ export interface ReplayRun {
 }
 
 /** Starts the traces of one run. */
-export function startReplay(types: readonly string[], { budget, size }: TraceLimits): ReplayRun {
+export function startReplay(types: readonly string[], { budget, size, errorTexts }: TraceLimits): ReplayRun {
   const calls = new CallTracer(budget)
   const states = types.includes('stateDiff') ? new PrestateTracer() : undefined
   const steps = types.includes('vmTrace') ? startVmTrace(budget) : undefined
@@ -67,7 +67,7 @@ export function startReplay(types: readonly string[], { budget, size }: TraceLim
     const flat = flatten(calls.root)
     for (const { frame } of flat) size(rowBytes(frame))
     return flat.map(({ frame, path, children }) => {
-      const error = errorOf(frame, transactionHash)
+      const error = errorOf(frame, transactionHash, errorTexts)
       return {
         action: actionOf(frame),
         type: typeOf(frame),

@@ -7,6 +7,7 @@ import type { Tracer } from '../../../evm/tracing/tracer.ts'
 import type { LayoutAt } from '../../../execution/variables.ts'
 import type { Parameter } from '../../parameter.ts'
 import type { RawJson } from '../../raw-json.ts'
+import type { ErrorTexts } from './frame-error.ts'
 import type { ReplySize } from './reply-size.ts'
 
 /** Where the traced transaction stands; `NOWHERE` for a simulated call. */
@@ -19,14 +20,18 @@ export interface TracePlace {
 /** The place of a simulated call. */
 export const NOWHERE: TracePlace = { transactionHash: '0x', firstLogIndex: 0 }
 
-/** What the transactions of one request share: limits, and the layouts that the node knows. */
+/** What the transactions of one request share: limits, error texts, and the layouts that the node knows. */
 export interface TraceLimits {
   /** Memory of the traces while they are recorded. */
   readonly budget: TraceBudget
   /** Size of the results in the reply. */
   readonly size: ReplySize
+  readonly errorTexts: ErrorTexts
   readonly layoutAt: LayoutAt
 }
+
+/** Those that apply when a result is made. */
+export type ReplyLimits = Pick<TraceLimits, 'size' | 'errorTexts'>
 
 /** The trace of one transaction. */
 export interface TraceRun<R = object> {
@@ -40,7 +45,7 @@ export interface TraceSetup<R = object> {
   /** Starts the trace of one transaction. */
   start(limits: TraceLimits): TraceRun<R>
   /** Makes the result from a call tree; a tracer that has this uses the cached trees instead of a new run. */
-  readonly ofCallTree?: (root: CallFrame, place: TracePlace, limits: Pick<TraceLimits, 'size'>) => R
+  readonly ofCallTree?: (root: CallFrame, place: TracePlace, limits: ReplyLimits) => R
 }
 
 /** The tracer's entry in the OpenRPC document. */
@@ -84,7 +89,7 @@ export interface TracerDefinition<O extends object, R extends object> {
   readonly isBareInBlocks?: true
   start(options: O, limits: TraceLimits): TraceRun<NoInfer<R>>
   /** See `TraceSetup`. */
-  ofCallTree?(root: CallFrame, options: O, place: TracePlace, limits: Pick<TraceLimits, 'size'>): NoInfer<R>
+  ofCallTree?(root: CallFrame, options: O, place: TracePlace, limits: ReplyLimits): NoInfer<R>
 }
 
 /** Makes a record of a tracer. */
