@@ -27,6 +27,11 @@ import { type SentOverrides, StateOverrideSet } from './wire/overrides.ts'
 import { Data } from './wire/scalars.ts'
 import { requireFewValues } from './wire/variables.ts'
 
+/** What placing a simulation needs of a call's context. */
+export type PlacingContext = Pick<Context, 'engine' | 'session' | 'deadline'> & {
+  readonly options: Pick<Context['options'], 'dialect' | 'stateOverride'>
+}
+
 /** A simulation as it was sent. */
 export interface SentSimulation {
   readonly block: BlockArgument
@@ -46,7 +51,7 @@ export interface PlacedSimulation {
  */
 export function placedSimulation(
   { block, stateOverrides, blockOverrides }: SentSimulation,
-  context: Context,
+  context: PlacingContext,
   path = 'stateOverrides',
 ): PlacedSimulation {
   if (stateOverrides.size > 0) requireStateOverride(context)
@@ -96,7 +101,7 @@ export async function requireIndexWithin(
  */
 export function stateOverridesOf(
   sent: SentOverrides,
-  context: Context,
+  context: PlacingContext,
   path: string,
 ): StateOverrides | undefined {
   if (sent.size === 0) return undefined
