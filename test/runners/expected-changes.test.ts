@@ -160,13 +160,13 @@ describe('expectChanges', () => {
   })
 
   it.each<[string, ExpectedChanges]>([
-    ['titel: no variable has this name; the nearest: ', { storage: { K: { titel: { to: 'x' } } } }],
-    ['the storage layout of', { storage: { T: { owner: { to: 'x' } } } }],
-    ['expected uint8', { storage: { K: { small: { to: 'x' } } } }],
-    ['title.by: the variable is not a number', { storage: { K: { title: { by: 1 } } } }],
+    ['titel: no variable has this name; the nearest: ', { storage: { '0xK': { titel: { to: 'x' } } } }],
+    ['the storage layout of', { storage: { '0xT': { owner: { to: 'x' } } } }],
+    ['expected uint8', { storage: { '0xK': { small: { to: 'x' } } } }],
+    ['title.by: the variable is not a number', { storage: { '0xK': { title: { by: 1 } } } }],
   ])('refuses %s', async (message, { storage = {} }) => {
     const named = Object.entries(storage).map(([key, value]) => [
-      key === 'K' ? kinds.address : tokenAddress,
+      key === '0xK' ? kinds.address : tokenAddress,
       value,
     ])
     const refusal = check(setTitle('x'), { storage: Object.fromEntries(named) })
