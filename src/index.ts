@@ -31,6 +31,20 @@ export type { Logger } from './logger.ts'
 export type { AccountChanges } from './node/account-changes.ts'
 export { createNode, type Node, type ProviderMessage } from './node/node.ts'
 export { createPool, type Pool, type PoolOptions } from './node/pool.ts'
+export type {
+  SimulatedAccountChange,
+  SimulatedEvent,
+  SimulatedLog,
+  SimulatedMessage,
+  SimulatedPlace,
+  SimulateMessage,
+  SimulateOptions,
+  SimulateOverrides,
+  SimulateResult,
+  SimulateResults,
+  SimulateStep,
+  SimulateWarp,
+} from './node/simulation.ts'
 export type { NodeOptions, RpcHandlerOptions, ServeOptions } from './options/options.ts'
 export { RpcError } from './rpc/error-codes.ts'
 export { type RpcHandler, rpcHandler } from './transport/rpc-handler.ts'

@@ -85,6 +85,20 @@ export function putVariables(state: Overlay, address: Hex, { values, layoutAt, p
   }
 }
 
+/** Whether variables have these values; the elements of a struct or mapping that are not given may have any. Throws as `putVariables`. */
+export function haveValues(
+  state: StateReader,
+  address: Hex,
+  { values, layoutAt, path }: NamedVariables,
+): boolean {
+  const layout = requireLayout(state, address, layoutAt, path)
+  const read = (slot: bigint) => state.storage(address, slot)
+  return [...values].every(([name, value]) => {
+    const writes = under(path, () => variableWrites(layout, name, value, read))
+    return [...writes].every(([slot, word]) => read(slot) === word)
+  })
+}
+
 /**
  * The values of variables by path, in this order; all that a contract has, mappings left out, unless paths are given.
  * Throws `invalid-params` as `putVariables` does.

@@ -7,7 +7,7 @@ import type { LayoutAt } from '../execution/variables.ts'
 import { AccountChangesObject, NamedAddress } from '../rpc/wire/overrides.ts'
 
 /** An unsigned number: as such, or in hex. */
-type Amount = bigint | number | Hex
+export type Amount = bigint | number | Hex
 
 /** Words by slot: a number, or hex with `0x`. */
 type Words = Readonly<Record<string, Amount>>
@@ -31,8 +31,11 @@ export interface AccountChanges {
   readonly variables?: Readonly<Record<string, VariableValue>> | undefined
 }
 
-const hexOf = (value: unknown): unknown =>
-  typeof value === 'bigint' || typeof value === 'number' ? `0x${value.toString(16)}` : value
+/** Numbers and bytes in hex, as JSON has them; other values as they are. */
+export function hexOf(value: unknown): unknown {
+  if (value instanceof Uint8Array) return toHex(value)
+  return typeof value === 'bigint' || typeof value === 'number' ? `0x${value.toString(16)}` : value
+}
 
 function wordsOf(words: Words | undefined): unknown {
   if (typeof words !== 'object' || words === null) return words
@@ -42,20 +45,21 @@ function wordsOf(words: Words | undefined): unknown {
 /** Property names in decimal are those that JavaScript makes of numbers. */
 const hexSlot = (slot: string): string => (/^\d{1,78}$/.test(slot) ? `0x${BigInt(slot).toString(16)}` : slot)
 
+/** The changes as JSON-RPC has them, except for the values of variables. */
+export function sentChanges({ balance, nonce, code, state, stateDiff, ...others }: AccountChanges): unknown {
+  return {
+    ...others,
+    balance: hexOf(balance),
+    nonce: hexOf(nonce),
+    code: hexOf(code),
+    state: wordsOf(state),
+    stateDiff: wordsOf(stateDiff),
+  }
+}
+
 /** The edit of an account. Throws `invalid-params` with the path of the member. */
 export function editOf(address: Hex, changes: AccountChanges, layoutAt: LayoutAt): AccountEdit {
-  const { balance, nonce, code, state, stateDiff, ...others } = changes
-  const read = AccountChangesObject.read(
-    {
-      ...others,
-      balance: hexOf(balance),
-      nonce: hexOf(nonce),
-      code: code instanceof Uint8Array ? toHex(code) : code,
-      state: wordsOf(state),
-      stateDiff: wordsOf(stateDiff),
-    },
-    'override',
-  )
+  const read = AccountChangesObject.read(sentChanges(changes), 'override')
   if (read.state !== undefined && read.stateDiff !== undefined) {
     throw invalidParams('override.state and override.stateDiff cannot be set at the same time')
   }

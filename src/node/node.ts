@@ -33,6 +33,7 @@ import { ChainOpener, type NodeParts } from './chain-opener.ts'
 import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
 import { clientVersion, clockOf, namesOf, VERSION } from './parts.ts'
+import { type SimulateOptions, type SimulateResults, type SimulateStep, simulate } from './simulation.ts'
 
 export type { ProviderMessage }
 
@@ -60,6 +61,15 @@ export interface Node {
    * undoes it. Throws `NodeError` (`invalid-params`) with the path of a member that does not fit, and nothing changed.
    */
   override(address: Hex, changes: AccountChanges): Promise<void>
+  /**
+   * Simulates steps on the state of a block, each on the state that the one before it left, as `evm_simulate` does; nothing is
+   * written. The result of a step that fails says so. Throws `NodeError`: `invalid-params` with the path of a member that does
+   * not fit (`simulation.steps[0].set.0x….balance`), `block-not-found`, `limit-exceeded`.
+   */
+  simulate<const S extends readonly SimulateStep[]>(
+    steps: S,
+    options?: SimulateOptions,
+  ): Promise<SimulateResults<S>>
   /** The chain without JSON: domain values in and out. */
   readonly engine: Engine
   /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
@@ -239,6 +249,7 @@ function nodeOf(
       const { engine } = holder
       await engine.dev.editState([editOf(address, changes, layoutsOf(engine))])
     },
+    simulate: (steps, given) => simulate({ engine: holder.engine, options }, steps, given),
     on(event, listener) {
       // Libraries also listen to events that a node in process never emits, such as a change of its chain.
       if (event === 'message') caller.add(listener)

@@ -193,7 +193,10 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
 }
 
 /** Throws `invalid-params` where state overrides are closed on this node or to this caller. */
-export function requireStateOverride({ options, session }: Pick<Context, 'options' | 'session'>): void {
+export function requireStateOverride({
+  options,
+  session,
+}: Pick<Context, 'session'> & { readonly options: Pick<RpcOptions, 'stateOverride'> }): void {
   if (options.stateOverride && session.entitlements.has('stateOverride')) return
   throw invalidParams('State override is not allowed')
 }

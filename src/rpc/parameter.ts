@@ -198,6 +198,19 @@ export function object<M extends Members, Required extends keyof M = never>(
   const names = Object.keys(members)
   const parameters = Object.values(members)
   const isRequired = names.map((name) => required.includes(name as Required))
+  const indexOf = new Map(names.map((name, i) => [name, i]))
+  const always = required.map((name) => names.indexOf(name as string))
+
+  /** The declared members to decode, by index, in the order in which they are declared: most are absent. */
+  function sentMembers(value: object): readonly number[] {
+    const found = [...always]
+    for (const key of Object.keys(value)) {
+      const i = indexOf.get(key)
+      if (i !== undefined && isRequired[i] !== true) found.push(i)
+    }
+    return found.length > 1 ? found.sort((a, b) => a - b) : found
+  }
+
   return {
     schema() {
       const shape = Object.fromEntries(
@@ -219,9 +232,9 @@ export function object<M extends Members, Required extends keyof M = never>(
       const conflict = check?.(value, name)
       if (conflict !== undefined) throw invalidParams(conflict)
       const decoded: Record<string, unknown> = {}
-      for (let i = 0; i < names.length; i++) {
+      for (const i of sentMembers(value)) {
         const key = names[i] as string
-        const given = Object.hasOwn(value, key) ? value[key] : undefined
+        const given = value[key]
         if (isRequired[i] !== true && (given === undefined || (nullIsAbsent && given === null))) continue
         const member = (parameters[i] as Parameter<unknown>).read(given, `${name}.${key}`)
         if (member !== undefined) decoded[key] = member
@@ -242,9 +255,9 @@ export function mapOf<K, V>(
     read(given, name) {
       if (!isObject(given)) refuse(name, 'an object')
       const entries = new Map<K, V>()
-      for (const [one, item] of Object.entries(given)) {
+      for (const one of Object.keys(given)) {
         const decoded = key.read(one, keyName(name, one))
-        entries.set(decoded, value.read(item, `${name}.${one}`))
+        entries.set(decoded, value.read(given[one], `${name}.${one}`))
       }
       return entries
     },

@@ -23,9 +23,14 @@ import { named, optional, orNull } from './parameter.ts'
 import { BlockOverrides } from './wire/block-overrides.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import type { CallArgument } from './wire/call.ts'
-import { type SentOverrides, StateOverrideSet } from './wire/overrides.ts'
+import { type SentOverride, type SentOverrides, StateOverrideSet } from './wire/overrides.ts'
 import { Data } from './wire/scalars.ts'
 import { requireFewValues } from './wire/variables.ts'
+
+/** What placing a simulation needs of a call's context. */
+export type PlacingContext = Pick<Context, 'engine' | 'session' | 'deadline'> & {
+  readonly options: Pick<Context['options'], 'dialect' | 'stateOverride'>
+}
 
 /** A simulation as it was sent. */
 export interface SentSimulation {
@@ -46,7 +51,7 @@ export interface PlacedSimulation {
  */
 export function placedSimulation(
   { block, stateOverrides, blockOverrides }: SentSimulation,
-  context: Context,
+  context: PlacingContext,
   path = 'stateOverrides',
 ): PlacedSimulation {
   if (stateOverrides.size > 0) requireStateOverride(context)
@@ -96,31 +101,44 @@ export async function requireIndexWithin(
  */
 export function stateOverridesOf(
   sent: SentOverrides,
-  context: Context,
+  context: PlacingContext,
   path: string,
 ): StateOverrides | undefined {
   if (sent.size === 0) return undefined
   requireStateOverride(context)
   const { dialect } = context.options
   // The reference node refuses to override a precompiled contract; geth, whose rule Hardhat and Anvil follow, does not.
-  const rule: Pick<AccountOverride, 'replacesPrecompile'> =
-    dialect === 'rsk' ? {} : { replacesPrecompile: true }
-  const layoutAt = layoutsOf(context.engine)
+  const replacesPrecompile = dialect === 'rsk' ? undefined : true
   const overrides = new Map<Hex, AccountOverride>()
-  for (const [account, { variables: values, ...override }] of sent) {
-    const { state, stateDiff } = override
+  const named: Variables[] = []
+  for (const [account, override] of sent) {
+    const { balance, nonce, code, state, stateDiff, movePrecompileToAddress, variables: values } = override
     if (state !== undefined && stateDiff !== undefined) {
       throw invalidParams(bothStates(account, dialect, `${path}.${account}`))
     }
-    const variables = values && { values, layoutAt, path: `${path}.${account}.variables` }
-    overrides.set(account, { ...override, ...rule, ...(variables && { variables }) })
+    if (values !== undefined) named.push(values)
+    const variables = values && {
+      values,
+      layoutAt: layoutsOf(context.engine),
+      path: `${path}.${account}.variables`,
+    }
+    // Objects of one shape: a spread made each access of their members some 0.5 µs slower.
+    overrides.set(account, {
+      balance,
+      nonce,
+      code,
+      state,
+      stateDiff,
+      variables,
+      movePrecompileToAddress,
+      replacesPrecompile,
+    })
   }
-  requireFewValues(
-    [...sent.values()].flatMap(({ variables }) => variables ?? []),
-    path,
-  )
+  if (named.length > 0) requireFewValues(named, path)
   return overrides
 }
+
+type Variables = NonNullable<SentOverride['variables']>
 
 /** The addresses of the precompiled contracts of all heights. */
 const PRECOMPILES: ReadonlySet<Hex> = new Set(Object.values(PRECOMPILE_ADDRESS))

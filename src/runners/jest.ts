@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type { Node } from '../node/node.ts'
 import type { NodeOptions } from '../options/options.ts'
 import type { TestNode, TestTools } from './test-node.ts'
 
@@ -34,14 +35,23 @@ function loadNodeEnvironment(): EnvironmentClass {
   throw new Error(`tandem/jest needs ${name}: npm install --save-dev ${name}`)
 }
 
-/** Results as values of the sandbox, whose `Array` and `Object` differ from the node's. */
-function inSandbox({ node, accounts, url }: TestNode, sandbox: typeof globalThis): TestTools {
-  const localise = <T>(value: T): T =>
-    value === undefined ? value : sandbox.JSON.parse(JSON.stringify(value))
+/** A value of the node as one of the sandbox, whose `Array` and `Object` differ from the node's. */
+function localised<T>(value: T, sandbox: typeof globalThis): T {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
+  if (Array.isArray(value)) return sandbox.Array.from(value, (each) => localised(each, sandbox)) as T
+  const members = Object.entries(value).map(([key, each]) => [key, localised(each, sandbox)])
+  return sandbox.Object.fromEntries(members)
+}
+
+/** The tools, with results as values of the sandbox. */
+function inSandbox({ node, accounts, url, expectChanges }: TestNode, sandbox: typeof globalThis): TestTools {
+  const local = <T>(value: T): T => localised(value, sandbox)
+  const simulate: Node['simulate'] = async (steps, options) => local(await node.simulate(steps, options))
   return {
-    node: { ...node, request: async (call) => localise(await node.request(call)) },
-    accounts: localise(accounts),
+    node: { ...node, request: async (call) => local(await node.request(call)), simulate },
+    accounts: local(accounts),
     url,
+    expectChanges: async (subject, expected) => local(await expectChanges(subject, expected)),
   }
 }
 

@@ -54,5 +54,6 @@ export function useNode(options: NodeOptions = {}): TestTools {
       return current().accounts
     },
     url: () => current().url(),
+    expectChanges: (subject, expected) => current().expectChanges(subject, expected),
   }
 }

@@ -35,8 +35,8 @@ export function createTest(
   after(async () => (await opening)?.close())
 
   const run = (body: Body) => async (t: TestContext) => {
-    const { node, accounts, url } = await open()
-    await body({ node, accounts, url, t })
+    const { node, accounts, url, expectChanges } = await open()
+    await body({ node, accounts, url, expectChanges, t })
   }
   const define = (name: string, body: Body): void => {
     void nodeTest(name, run(body))

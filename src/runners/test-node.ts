@@ -3,8 +3,11 @@ import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { MiningMode } from '../engine/model.ts'
 import { createNode, type Node } from '../node/node.ts'
+import type { SimulatedMessage } from '../node/simulation.ts'
 import type { NodeOptions } from '../options/options.ts'
 import { type Server, serve } from '../transport/server.ts'
+import type { ExpectedChanges } from './change-comparison.ts'
+import { type ChangesSubject, expectChanges } from './expected-changes.ts'
 
 /** What a test gets. */
 export interface TestTools {
@@ -13,6 +16,11 @@ export interface TestTools {
   readonly accounts: readonly Hex[]
   /** Serves the node on a free port of this machine; the same address each time. */
   url(): Promise<string>
+  /**
+   * Checks what a transaction would change if it were sent, or changed when it was mined; nothing is written. Returns what it
+   * does. Throws an `AssertionError` that lists all that differs.
+   */
+  expectChanges(subject: ChangesSubject, expected: ExpectedChanges): Promise<SimulatedMessage>
 }
 
 /** The node of a file and the bounds of its tests. */
@@ -76,6 +84,7 @@ export async function openTestNode(options: NodeOptions = {}): Promise<TestNode>
   return {
     node,
     accounts: node.engine.accounts.list(),
+    expectChanges: (subject, expected) => expectChanges(node, subject, expected),
     async url() {
       server ??= serve(node, { port: 0 })
       return (await server).url

@@ -3,7 +3,7 @@ import { type TestAPI, test as vitestTest } from 'vitest'
 import type { Hex } from '../encoding/hex.ts'
 import type { Node } from '../node/node.ts'
 import type { NodeOptions } from '../options/options.ts'
-import { openTestNode, type TestNode } from './test-node.ts'
+import { openTestNode, type TestNode, type TestTools } from './test-node.ts'
 
 /** What tests and hooks destructure from their context. */
 export interface Fixtures {
@@ -13,6 +13,8 @@ export interface Fixtures {
   readonly accounts: readonly Hex[]
   /** Where the node is served on this machine; it is served once a test or hook asks. */
   readonly url: string
+  /** Checks what a transaction would change if it were sent, or changed when it was mined; nothing is written. */
+  readonly expectChanges: TestTools['expectChanges']
 }
 
 /** Makes a test function; `test.beforeAll` and `test.beforeEach` get the fixtures as well. */
@@ -29,6 +31,7 @@ export function createTest(options: NodeOptions = {}): TestAPI<Fixtures> {
     ],
     node: [({ tandem }, use) => use(tandem.node), { scope: 'file' }],
     accounts: [({ tandem }, use) => use(tandem.accounts), { scope: 'file' }],
+    expectChanges: [({ tandem }, use) => use(tandem.expectChanges), { scope: 'file' }],
     url: [async ({ tandem }, use) => use(await tandem.url()), { scope: 'file' }],
     cleanChain: [
       async ({ tandem }, use) => {

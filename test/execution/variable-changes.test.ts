@@ -79,4 +79,37 @@ describe('SeenWords', () => {
     expect(words.list).toHaveLength(4096)
     expect(words.list[0]).toBe(0xc0n)
   })
+
+  it('are found in a layout with more paths than can be followed', () => {
+    const word = { encoding: 'inplace', label: 'uint256', numberOfBytes: '32' }
+    // Each struct has the next one twice, in the same slot: 2^30 paths.
+    const structs = Array.from({ length: 30 }, (_, i) => [
+      `t_s${i}`,
+      {
+        encoding: 'inplace',
+        label: `struct S${i}`,
+        numberOfBytes: '32',
+        members: ['a', 'b'].map((label) => ({
+          label,
+          slot: '0',
+          offset: 0,
+          type: i === 29 ? 't_word' : `t_s${i + 1}`,
+        })),
+      },
+    ])
+    const list = { encoding: 'dynamic_array', label: 'struct S0[]', numberOfBytes: '32', base: 't_s0' }
+    const storage = [
+      { label: 'first', slot: '1', offset: 0, type: 't_word' },
+      { label: 'deep', slot: '0', offset: 0, type: 't_s0' },
+      { label: 'list', slot: '2', offset: 0, type: 't_list' },
+    ]
+    const types = { t_word: word, t_list: list, ...Object.fromEntries(structs) }
+    const deep = readStorageLayout({ storage, types })
+    const { before, after } = states([])
+    for (const slot of [0n, 1n, 2n]) after.putStorage(HERE, slot, 5n)
+    const found = new VariableChanges(before, after, () => deep, new SeenWords())
+    expect(found.of(HERE, [1n])).toEqual([{ path: 'first', from: '0', to: '5' }])
+    // More values than are read for one answer.
+    expect(found.of(HERE, [0n, 1n, 2n])).toEqual([])
+  })
 })

@@ -43,7 +43,7 @@ describe('a suite of', () => {
     const report = JSON.parse(
       (await run([...args, '--reporter=json', '--silent'], { ISOLATE: isolate })).trim(),
     )
-    expect(report).toMatchObject({ numTotalTests: 12, numPassedTests: 10, numFailedTests: 2 })
+    expect(report).toMatchObject({ numTotalTests: 14, numPassedTests: 12, numFailedTests: 2 })
     for (const { assertionResults } of report.testResults) {
       const failed = assertionResults.filter(({ status }: { status: string }) => status === 'failed')
       expect(failed.map(({ title }: { title: string }) => title)).toEqual(['fails'])
@@ -94,10 +94,13 @@ describe('a suite of', () => {
   it('node:test', async () => {
     const files = ['one', 'two'].map((name) => `${SUITES}/${name}.node-test.mjs`)
     const printed = await run(['--test', '--test-reporter=tap', ...files])
-    expect(printed).toContain('# tests 6\n')
-    expect([count(printed, /^not ok \d+ - fails/gm), count(printed, /^ok \d+ - is clean after/gm)]).toEqual([
-      2, 4,
-    ])
+    expect(printed).toContain('# tests 8\n')
+    const passed = (title: string) => count(printed, new RegExp(`^ok \\d+ - ${title}`, 'gm'))
+    expect([
+      count(printed, /^not ok \d+ - fails/gm),
+      passed('is clean after'),
+      passed('checks changes'),
+    ]).toEqual([2, 4, 2])
   })
 })
 
@@ -105,14 +108,14 @@ describeWith(INSTALLED, 'a suite of a runner from npm:', () => {
   it.each(['--parallel', '--no-parallel'])('Mocha %s', async (mode) => {
     const files = ['one', 'two'].map((name) => `${SUITES}/${name}.mocha.mjs`)
     const printed = await run([`${RUNNERS}/mocha/bin/mocha.js`, mode, ...files])
-    expect(printed).toMatch(/4 passing[\s\S]*2 failing/)
-    expect(count(printed, /✔ is clean after/g)).toBe(4)
+    expect(printed).toMatch(/6 passing[\s\S]*2 failing/)
+    expect([count(printed, /✔ is clean after/g), count(printed, /✔ checks changes/g)]).toEqual([4, 2])
   })
 
   it('Jest', async () => {
     const jest = `${ROOT}/${RUNNERS}/jest/bin/jest.js`
     const printed = await run([jest, '--config', `${SUITES}/jest.config.cjs`, '--verbose'])
-    expect(printed).toMatch(/Tests: +2 failed, 4 passed, 6 total/)
-    expect(count(printed, /✓ is clean after/g)).toBe(4)
+    expect(printed).toMatch(/Tests: +2 failed, 6 passed, 8 total/)
+    expect([count(printed, /✓ is clean after/g), count(printed, /✓ checks changes/g)]).toEqual([4, 2])
   })
 })

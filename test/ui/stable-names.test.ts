@@ -10,6 +10,7 @@ const coder = new Interface(token.abi)
 const LINKS = [
   ['Blocks', 'Blocks'],
   ['Contracts', 'Contracts'],
+  ['Simulate', 'Simulate'],
   ['Pool', 'Pool'],
   ['Tree', 'Block tree'],
   ['Snapshots', 'Snapshots'],
@@ -42,6 +43,8 @@ describeWith(CHROMIUM, 'addresses and accessible names', () => {
       [`#/address/${from}`, `Address ${from}`],
       [`#/address/${address}`, `Token ${address}`],
       ['#/contracts', 'Contracts'],
+      ['#/simulate', 'Simulate'],
+      [`#/simulate/${hash}`, 'Simulate'],
       ['#/pool', 'Pool'],
       ['#/tree', 'Block tree'],
       ['#/tree/1', 'Block tree'],

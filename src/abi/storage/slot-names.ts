@@ -22,23 +22,18 @@ export interface SlotName {
 export interface SearchBudget {
   /** Hashes; each takes some 2 µs. */
   hashes: number
+  /** Places that are entered, and names that are found: a layout may hold a type along more paths than can be followed. */
+  places: number
 }
 
-/** The hashes of one search, unless it has a budget with others. */
+/** What one search may do, unless it has a budget with others. */
 const MOST_HASHES = 8192
+const MOST_PLACES = 65_536
 /** Slots behind the first one of a dynamic array, or of a long text, that count as its own. */
 const MOST_CONTENT = 1n << 32n
 /** Elements of an array that are entered for what they have elsewhere, as a text does. */
 const MOST_ELEMENTS = 64n
 const MAX_DEPTH = 64
-
-/** Whether parts of a type stand at hashes. */
-function isScattered(layout: StorageLayout, type: StorageType): boolean {
-  if ('size' in type) return false
-  if (type.kind === 'struct')
-    return type.members.some((member) => isScattered(layout, typeIn(layout, member.type)))
-  return type.kind !== 'array' || type.length === undefined || isScattered(layout, typeIn(layout, type.base))
-}
 
 interface Mapped {
   readonly path: string
@@ -55,6 +50,8 @@ class SlotSearch {
   /** Slots to name, in order. */
   readonly #wanted: readonly bigint[]
   readonly #isWanted: ReadonlySet<bigint>
+  /** Of struct and array types: whether parts of them stand at hashes. */
+  readonly #scattered = new Map<StorageType, boolean>()
   readonly #keys = new Map<string, readonly { readonly text: string; readonly bytes: Uint8Array }[]>()
   /** Mappings are searched after all else, the outer ones first. */
   readonly #mappings: Mapped[] = []
@@ -86,7 +83,7 @@ class SlotSearch {
   }
 
   #enter(path: string, place: StoragePlace, depth: number): void {
-    if (depth > MAX_DEPTH) return
+    if (depth > MAX_DEPTH || !this.#mayGoOn()) return
     const { slot, type } = place
     if (type.kind === 'mapping') this.#mappings.push({ path, type, slot, depth })
     else if (type.kind === 'array') this.#enterArray(path, type, slot, depth)
@@ -110,17 +107,31 @@ class SlotSearch {
     const first = isDynamic ? contentSlot(slot) : slot
     const end = type.length ?? MOST_CONTENT
     const indices = new Set<bigint>()
-    if (isScattered(this.#layout, element)) {
+    if (this.#isScattered(element)) {
       const length = type.length ?? this.#read(slot)
       for (let i = 0n; i < length && i < MOST_ELEMENTS; i++) indices.add(i)
     }
     for (const found of this.#wantedFrom(first, ((end + perSlot - 1n) / perSlot) * slots)) {
       const index = ((found - first) / slots) * perSlot
-      for (let i = index; i < index + perSlot && i < end; i++) indices.add(i)
+      for (let i = index; i < index + perSlot && i < end && this.#mayGoOn(); i++) indices.add(i)
     }
     for (const i of indices) {
       this.#enter(`${path}[${i}]`, elementPlace(this.#layout, type, slot, i), depth + 1)
     }
+  }
+
+  /** Whether parts of a type stand at hashes. */
+  #isScattered(type: StorageType): boolean {
+    if ('size' in type) return false
+    const known = this.#scattered.get(type)
+    if (known !== undefined) return known
+    const isOf = (key: string) => this.#isScattered(typeIn(this.#layout, key))
+    const isScattered =
+      type.kind === 'struct'
+        ? type.members.some((member) => isOf(member.type))
+        : type.kind !== 'array' || type.length === undefined || isOf(type.base)
+    this.#scattered.set(type, isScattered)
+    return isScattered
   }
 
   #searchKeys({ path, type, slot, depth }: Mapped): void {
@@ -144,12 +155,30 @@ class SlotSearch {
     return this.#budget.hashes >= 0
   }
 
+  #mayGoOn(): boolean {
+    this.#budget.places -= 1
+    return this.#budget.places >= 0
+  }
+
+  /** The wanted ones among so many slots. */
   #wantedFrom(first: bigint, slots: bigint): readonly bigint[] {
-    return this.#wanted.filter((slot) => slot >= first && slot < first + slots)
+    const start = this.#indexOf(first)
+    return this.#wanted.slice(start, this.#indexOf(first + slots))
+  }
+
+  /** How many wanted slots are below one: a binary search. */
+  #indexOf(slot: bigint): number {
+    let [low, high] = [0, this.#wanted.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#wanted[middle] as bigint) < slot) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   #name(slot: bigint, name: SlotName): void {
-    if (!this.#isWanted.has(slot)) return
+    if (!this.#isWanted.has(slot) || !this.#mayGoOn()) return
     const names = this.found.get(slot)
     if (names === undefined) this.found.set(slot, [name])
     else names.push(name)
@@ -159,14 +188,14 @@ class SlotSearch {
 /**
  * The variables that stand in slots, several where they share one; slots without a known variable are absent. `words` are
  * possible keys of mappings, the most likely first, and `read` is asked for lengths. A search is bounded by its budget, by
- * default 8192 hashes: it may miss keys beyond.
+ * default 8192 hashes and 65,536 places: it may miss names beyond.
  */
 export function nameSlots(
   layout: StorageLayout,
   slots: Iterable<bigint>,
   words: readonly bigint[],
   read: ReadSlot,
-  budget: SearchBudget = { hashes: MOST_HASHES },
+  budget: SearchBudget = { hashes: MOST_HASHES, places: MOST_PLACES },
 ): ReadonlyMap<bigint, readonly SlotName[]> {
   const search = new SlotSearch(layout, slots, words, read, budget)
   search.run()

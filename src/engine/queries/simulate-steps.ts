@@ -72,6 +72,8 @@ export interface ExecutedStep extends KnownAssets {
   readonly output: Uint8Array
   /** Intrinsic gas included, refund deducted. */
   readonly gasUsed: bigint
+  /** What the sender paid for gas, wei; 0 of a call. */
+  readonly fee: bigint
   /** The contract that it created. */
   readonly created?: Hex
   /** Absent where it could not run. */
@@ -130,6 +132,8 @@ export class StateStepSimulations implements StepSimulations {
 interface Outcome {
   readonly failure?: Failure | undefined
   readonly output: Uint8Array
+  /** Wei. */
+  readonly fee: bigint
 }
 
 /** One simulation: the state and the block that its steps have led to. */
@@ -231,6 +235,7 @@ class StepRun {
       output: outcome.output,
       ...(outcome.failure && { failure: this.#parts.nameFailure(outcome.failure, step.request.to ?? null) }),
       gasUsed: root.gasUsed,
+      fee: outcome.fee,
       ...createdBy(root),
       root,
       logs: effects.flatMap((effect) => ('log' in effect ? [effect.log] : [])),
@@ -252,7 +257,7 @@ class StepRun {
     })
     // What the message was given before it ran, such as a balance that it lacked, is taken back too.
     if (simulation.failure === undefined) applyChanges(state, simulation.after.changes())
-    return simulation
+    return { ...simulation, fee: 0n }
   }
 
   async #send(
@@ -318,6 +323,7 @@ function couldNotRun({ message }: NodeError) {
     failure: { reason: message },
     output: EMPTY,
     gasUsed: 0n,
+    fee: 0n,
     logs: [],
     assets: [],
     tokens: new Map(),

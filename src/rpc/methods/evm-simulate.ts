@@ -1,34 +1,14 @@
 /** Steps that share state, with all that they would change: `evm_simulate`. */
 import { z } from 'zod'
-import type { SimulationStep } from '../../engine/queries/simulate-steps.ts'
 import { namingBudget } from '../../execution/variable-changes.ts'
-import { type Context, method } from '../method.ts'
-import { optional, type ValueOf } from '../parameter.ts'
-import {
-  layoutsOf,
-  placedSimulation,
-  requireIndexWithin,
-  requireOwnChain,
-  stateOverridesOf,
-} from '../simulation-options.ts'
+import { method } from '../method.ts'
+import { optional } from '../parameter.ts'
+import { layoutsOf } from '../simulation-options.ts'
+import { simulateSent } from '../step-simulation.ts'
 import { CallBlock } from '../wire/block-reference.ts'
-import { NO_OVERRIDES } from '../wire/overrides.ts'
 import { StepResultObject, StepSimulationObject, toRpcStepResult } from '../wire/steps.ts'
 import { replySize } from '../wire/trace/reply-size.ts'
 import { COW, COW1 } from './example-accounts.ts'
-
-type SentStep = ValueOf<typeof StepSimulationObject>['steps'][number]
-
-function stepOf({ call, send, set, warp = {} }: SentStep, path: string, context: Context): SimulationStep {
-  const message = call ?? send
-  if (message !== undefined) {
-    requireOwnChain(message, `${path}.${call === undefined ? 'send' : 'call'}`, context.engine.config)
-  }
-  if (call !== undefined) return { kind: 'call', request: call }
-  if (send !== undefined) return { kind: 'send', request: send }
-  if (set === undefined) return { kind: 'warp', warp }
-  return { kind: 'set', overrides: stateOverridesOf(set, context, `${path}.set`) ?? new Map() }
-}
 
 export const evm_simulate = method({
   name: 'evm_simulate',
@@ -82,22 +62,9 @@ export const evm_simulate = method({
     },
   ],
   async run({ simulation, block }, context) {
-    const { steps: sent, stateOverrides = NO_OVERRIDES, blockOverrides, transactionIndex } = simulation
-    const { queries, names } = context.engine
-    const place = placedSimulation(
-      { block, stateOverrides, blockOverrides },
-      context,
-      'simulation.stateOverrides',
-    )
-    const steps = sent.map((step, index) => stepOf(step, `simulation.steps[${index}]`, context))
-    if (transactionIndex !== undefined) {
-      await requireIndexWithin(transactionIndex, block, context, 'simulation.transactionIndex')
-    }
-    const done = await queries.simulateSteps(
-      { reference: place.reference, ...place.options, transactionCount: transactionIndex },
-      steps,
-    )
+    const done = await simulateSent(simulation, block, context)
     const naming = namingBudget()
+    const { names } = context.engine
     const reply = { names, layoutAt: layoutsOf(context.engine), naming, size: replySize(context) }
     return done.map((step) => toRpcStepResult(step, reply))
   },

@@ -130,6 +130,10 @@ describe(`random overrides (seed ${SEED})`, () => {
             tracer: 'structLogger',
             stateOverrides: state,
           }),
+          await outcome('evm_simulate', { steps: [{ call: request }], stateOverrides: state }),
+          await outcome('evm_simulate', { steps: [{ set: state }, { send: request }] }),
+          await outcome('tenderly_simulateTransaction', request, 'latest', state),
+          await outcome('tenderly_estimateGas', request, 'latest', state),
         ]
         const snapshot = await ask('evm_snapshot')
         for (const [account, members] of given) await setForReal(account, members)
@@ -139,6 +143,10 @@ describe(`random overrides (seed ${SEED})`, () => {
           await outcome('eth_createAccessList', request, 'latest'),
           await outcome('trace_call', request, ['trace', 'stateDiff'], 'latest'),
           await outcome('debug_traceCall', request, 'latest', { tracer: 'structLogger' }),
+          await outcome('evm_simulate', { steps: [{ call: request }] }),
+          await outcome('evm_simulate', { steps: [{ set: {} }, { send: request }] }),
+          await outcome('tenderly_simulateTransaction', request, 'latest'),
+          await outcome('tenderly_estimateGas', request, 'latest'),
         ]
         expect(await ask('evm_revert', snapshot)).toBe(true)
         expect(simulated).toEqual(real)
@@ -173,6 +181,13 @@ describe(`a thousand random simulations (seed ${SEED})`, () => {
   it('leave head, state, pool and caches unchanged', async () => {
     const before = await observed()
     const { transactions } = await ask<{ transactions: string[] }>('eth_getBlockByNumber', 'latest', false)
+    const raw = await ask('eth_signTransaction', {
+      from: A,
+      to: CONTRACTS[0],
+      nonce: await ask('eth_getTransactionCount', A, 'latest'),
+      gas: '0x7a120',
+      gasPrice: '0x1',
+    })
     const block = fc.record(
       {
         number: quantity(1000),
@@ -255,6 +270,24 @@ describe(`a thousand random simulations (seed ${SEED})`, () => {
           ['debug_traceTransaction', h, { tracer: 'prestateTracer', stateOverrides: s, blockOverrides: b }],
           ['trace_replayTransaction', h, ['trace', 'stateDiff'], s, b],
           ['ots_traceTransaction', h, s, b, '0x02'],
+          ['ots_getInternalOperations', h, s, b, '0x02'],
+          ['eth_callBundle', { txs: [raw], stateBlockNumber: place, blockNumber: '0x9', stateOverrides: s }],
+          [
+            'evm_simulate',
+            {
+              steps: [{ send: c }, { set: s }, { warp: { blocks: 1, seconds: 5 } }, { call: c }, { send: c }],
+              stateOverrides: s,
+              blockOverrides: b,
+            },
+            place,
+          ],
+          ['alchemy_simulateAssetChanges', c],
+          ['alchemy_simulateAssetChangesBundle', [c, c]],
+          ['alchemy_simulateExecution', c],
+          ['alchemy_simulateExecutionBundle', [c, c]],
+          ['tenderly_simulateTransaction', c, place, s, b],
+          ['tenderly_simulateBundle', [c, c], place, s, b],
+          ['tenderly_estimateGas', c, place, s, b],
         ),
       )
     let answered = 0

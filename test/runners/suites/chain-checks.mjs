@@ -31,3 +31,14 @@ export async function checkClean(node, [from]) {
   await call(node, 'eth_sendTransaction', { from, to: STRANGER, value: '0x1' })
   assert.equal(await call(node, 'eth_blockNumber'), '0x2')
 }
+
+/** What a transaction would change, with an expectation that holds and one that does not. */
+export async function checkChanges({ node, accounts: [from, to], expectChanges }) {
+  const transaction = { from, to, value: 5n }
+  const { gasUsed } = await expectChanges(transaction, { gas: 21000, balances: { [from]: -5n, [to]: 5n } })
+  assert.equal(gasUsed, 21000n)
+  const refusal = await expectChanges(transaction, { balances: { [to]: 6n } }).catch((error) => error)
+  assert.equal(refusal.name, 'AssertionError')
+  assert.equal(refusal.message, `1 expected change did not happen:\n  balances.${to}.by: expected 6, is 5`)
+  assert.equal(await call(node, 'eth_getTransactionCount', from, 'pending'), '0x1')
+}

@@ -19,3 +19,16 @@ for (const after of ['a failure', 'a test']) {
     expect(await call('eth_accounts')).toStrictEqual([...tandem.accounts])
   })
 }
+test('checks changes', async () => {
+  const [from, to] = tandem.accounts
+  const balances = { [from]: -5n, [to]: 5n }
+  const transaction = { from, to, value: 5n }
+  const { logs, gasUsed } = await tandem.expectChanges(transaction, { gas: 21000, balances })
+  expect([logs, gasUsed]).toStrictEqual([[], 21000n])
+  await expect(tandem.expectChanges(transaction, { reverts: /no reason/ })).rejects.toThrow(
+    '1 expected change did not happen:\n  reverts: expected /no reason/, is success',
+  )
+  const [result] = await tandem.node.simulate([{ call: transaction }])
+  expect(result.assetChanges).toStrictEqual([{ type: 'native', change: 'transfer', from, to, amount: 5n }])
+  expect(await height()).toBe('0x1')
+})

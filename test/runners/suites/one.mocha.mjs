@@ -1,5 +1,5 @@
 import { useNode } from 'tandem/mocha'
-import { checkClean, prepare, spoilAndFail } from './chain-checks.mjs'
+import { checkChanges, checkClean, prepare, spoilAndFail } from './chain-checks.mjs'
 
 describe('a file', () => {
   const tandem = useNode()
@@ -7,4 +7,5 @@ describe('a file', () => {
   it('fails', () => spoilAndFail(tandem.node, tandem.accounts))
   it('is clean after a failure', () => checkClean(tandem.node, tandem.accounts))
   it('is clean after a test', () => checkClean(tandem.node, tandem.accounts))
+  it('checks changes', () => checkChanges(tandem))
 })

@@ -1,6 +1,6 @@
 import { test } from 'tandem/vitest'
 import { expect } from 'vitest'
-import { checkClean, prepare, spoilAndFail } from './chain-checks.mjs'
+import { checkChanges, checkClean, prepare, spoilAndFail } from './chain-checks.mjs'
 
 test.beforeAll(({ node, accounts }) => prepare(node, accounts))
 const nonceOf = (node, address) =>
@@ -24,3 +24,4 @@ test('ends with what its hooks did', async ({ node, accounts }) => {
   expect(await node.request({ method: 'evm_revert', params: ['0x1'] })).toBe(true)
 })
 test('is clean after a revert to an earlier test', ({ node, accounts }) => checkClean(node, accounts))
+test('checks changes', ({ node, accounts, expectChanges }) => checkChanges({ node, accounts, expectChanges }))
