@@ -71,6 +71,7 @@ function plainStep({ kind }: SimulationStep): StepResult {
     succeeded: true,
     output: PLAIN_FRAME.output,
     gasUsed: PLAIN_FRAME.gasUsed,
+    fee: 0n,
     root: PLAIN_FRAME,
     logs: [],
     changes: [],
