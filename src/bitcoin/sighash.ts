@@ -1,5 +1,5 @@
 /** What signatures of inputs sign, with type ALL. Raw order. */
-import { concat, EMPTY } from '../encoding/bytes.ts'
+import { concat, EMPTY, join } from '../encoding/bytes.ts'
 import { doubleSha256 } from '../encoding/hash.ts'
 import { OP, parseScript, writeChunks } from './script.ts'
 import { byteString, uint32, uint64 } from './serialization.ts'
@@ -38,14 +38,14 @@ export function witnessSighash(
   return doubleSha256(
     concat(
       uint32(version),
-      doubleSha256(concat(...outpoints)),
-      doubleSha256(concat(...inputs.map(({ sequence }) => uint32(sequence)))),
+      doubleSha256(join(outpoints)),
+      doubleSha256(join(inputs.map(({ sequence }) => uint32(sequence)))),
       input.hash,
       uint32(input.index),
       byteString(scriptCode),
       uint64(value),
       uint32(input.sequence),
-      doubleSha256(concat(...outputs.map(encodeOutput))),
+      doubleSha256(join(outputs.map(encodeOutput))),
       uint32(lockTime),
       uint32(SIGHASH_ALL),
     ),
