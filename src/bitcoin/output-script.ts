@@ -41,6 +41,11 @@ export function destinationOf(script: Uint8Array): Destination | undefined {
   return { kind: 'publicKeyHash', hash: key.data }
 }
 
+/** Pays to the hash of a public key. */
+export function toPublicKey(publicKey: Uint8Array): Destination {
+  return { kind: 'publicKeyHash', hash: hash160(publicKey) }
+}
+
 /** Pays to the hash of a script (BIP-16). */
 export function toScript(script: Uint8Array): Destination {
   return { kind: 'scriptHash', hash: hash160(script) }

@@ -9,6 +9,7 @@ export const OP = {
   PUSHDATA1: 0x4c,
   PUSHDATA2: 0x4d,
   PUSHDATA4: 0x4e,
+  NEGATE1: 0x4f,
   1: 0x51,
   16: 0x60,
   NOTIF: 0x64,
