@@ -26,10 +26,15 @@ export function isPayToScriptHash(script: Uint8Array): boolean {
   return isWhole && script[0] === OP.HASH160 && script[22] === OP.EQUAL
 }
 
+/** The hash in a script that pays to a script hash. */
+export function scriptHashOf(script: Uint8Array): Uint8Array {
+  return script.slice(2, 2 + DESTINATION_BYTES)
+}
+
 /** What a script pays to; `undefined` for every other script. Throws a RangeError when it ends within a push. */
 export function destinationOf(script: Uint8Array): Destination | undefined {
   const chunks = parseScript(script)
-  if (isPayToScriptHash(script)) return { kind: 'scriptHash', hash: script.slice(2, 22) }
+  if (isPayToScriptHash(script)) return { kind: 'scriptHash', hash: scriptHashOf(script) }
   const [dup, hash, key, verify, check] = chunks
   const isToKey =
     chunks.length === 5 &&

@@ -1,10 +1,11 @@
 /** What becomes of a peg-in: it is registered, goes back, or is lost (RSKIP-379). */
-import { type Destination, destinationOf } from '../../../../bitcoin/output-script.ts'
+import { type Destination, destinationOf, scriptHashOf } from '../../../../bitcoin/output-script.ts'
 import type { Transaction } from '../../../../bitcoin/transaction.ts'
 import { equal } from '../../../../encoding/bytes.ts'
 import type { Hex } from '../../../../encoding/hex.ts'
 import { instructionsOf, type PeginInstructions } from './instructions.ts'
-import { type Payee, paymentsTo } from './payments.ts'
+import { paymentsTo } from './payments.ts'
+import type { PegFederation } from './peg-federation.ts'
 import { type Sender, senderOf } from './sender.ts'
 
 /** Why a peg-in is rejected, as the event has it (RSKIP-181). */
@@ -30,21 +31,13 @@ export type Evaluation =
   | { readonly action: 'refund'; readonly reason: bigint; readonly to: Destination }
   | { readonly action: 'keep'; readonly reason: bigint; readonly unrefundable: bigint }
 
-/** A federation as a peg-in is paid to it. */
-export interface PeginFederation extends Payee {
-  /** Hash in the output script. */
-  readonly scriptHash: Uint8Array
-  /** How its script is made. */
-  readonly format: number
-}
-
 /** Are the federations that the outputs name of different formats? Throws a RangeError for an output to neither key nor script. */
-function paysDifferentFormats({ outputs }: Transaction, live: readonly PeginFederation[]): boolean {
+function paysDifferentFormats({ outputs }: Transaction, live: readonly PegFederation[]): boolean {
   const formats = new Set<number>()
   for (const { script } of outputs) {
     const destination = destinationOf(script)
     if (destination === undefined) throw new RangeError('an output of no standard form')
-    const federation = live.find(({ scriptHash }) => equal(scriptHash, destination.hash))
+    const federation = live.find(({ outputScript }) => equal(scriptHashOf(outputScript), destination.hash))
     if (federation !== undefined) formats.add(federation.format)
   }
   return formats.size > 1
@@ -54,7 +47,7 @@ function paysDifferentFormats({ outputs }: Transaction, live: readonly PeginFede
 function evaluateWithoutInstructions(
   transaction: Transaction,
   sender: Sender | undefined,
-  live: readonly PeginFederation[],
+  live: readonly PegFederation[],
 ): Evaluation {
   if (sender === undefined) {
     return { action: 'keep', reason: REJECTED.unknownSender, unrefundable: UNREFUNDABLE.unknownSender }
@@ -81,7 +74,7 @@ function readInstructions(transaction: Transaction): PeginInstructions | 'malfor
  */
 export function evaluatePegin(
   transaction: Transaction,
-  live: readonly PeginFederation[],
+  live: readonly PegFederation[],
   minimum: bigint,
 ): Evaluation {
   const payments = paymentsTo(transaction, ...live)
