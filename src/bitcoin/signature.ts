@@ -53,6 +53,11 @@ export function compressedKey(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
+/** A compressed public key as 65 bytes. Throws an Error when it is none. */
+export function uncompressedKey(key: Uint8Array): Uint8Array {
+  return secp256k1.Point.fromBytes(key).toBytes(false)
+}
+
 const MAX_LENGTH_BYTES = 4
 
 /** Reads the values within DER, as far as the reference node is strict about it. */

@@ -3,15 +3,13 @@
  * that could hold is not simulated.
  */
 
-import { decodeAddress } from '../../../bitcoin/address.ts'
-import { hasTreeLength } from '../../../bitcoin/merkle-tree.ts'
-import { EMPTY } from '../../../encoding/bytes.ts'
-import { CELL } from '../../../state/bridge-cells.ts'
-import { encodeInt } from '../abi.ts'
-import { PrecompileFailure } from '../precompile.ts'
-import { ADDRESS_VERSIONS, PEGIN_CONFIRMATIONS } from './constants.ts'
-import type { HeaderChain } from './header-chain.ts'
-import type { BridgeCall, BridgeMethod } from './method.ts'
+import { decodeAddress } from '../../../../bitcoin/address.ts'
+import { hasTreeLength } from '../../../../bitcoin/merkle-tree.ts'
+import { EMPTY } from '../../../../encoding/bytes.ts'
+import { doubleSha256 } from '../../../../encoding/hash.ts'
+import { encodeInt } from '../../abi.ts'
+import { PrecompileFailure } from '../../precompile.ts'
+import type { BridgeCall, BridgeMethod } from '../method.ts'
 
 /** Results of `registerFastBridgeBtcTransaction` that are no amount (RSKIP-176). */
 const FAST_BRIDGE = { notContract: -300, otherCaller: -301, notValid: -303, failed: -900 } as const
@@ -22,14 +20,15 @@ function notSimulated(signature: string): PrecompileFailure {
 }
 
 /** Is the height one with enough confirmations? */
-function isConfirmed(headers: HeaderChain, height: number): boolean {
-  return height >= 0 && headers.best().height - height + 1 >= PEGIN_CONFIRMATIONS
+function isConfirmed({ headers, network }: BridgeCall, height: number): boolean {
+  return height >= 0 && headers.best().height - height + 1 >= network.peginConfirmations
 }
 
-function registerTransaction({ args, headers, store }: BridgeCall, signature: string): Uint8Array {
-  store.touchList(CELL.processedTransactions)
+function registerTransaction(call: BridgeCall, signature: string): Uint8Array {
+  const { args, headers, peg } = call
+  peg.processedHeight(doubleSha256(args.bytes(0)))
   headers.open()
-  if (!isConfirmed(headers, args.index(1))) return EMPTY
+  if (!isConfirmed(call, args.index(1))) return EMPTY
   if (!hasTreeLength(args.bytes(2))) throw new PrecompileFailure('malformed merkle tree')
   throw notSimulated(signature)
 }
@@ -40,16 +39,17 @@ function registerCoinbase({ args, headers }: BridgeCall, signature: string): Uin
   throw notSimulated(signature)
 }
 
-function isAddress(bytes: Uint8Array): boolean {
-  return decodeAddress(bytes, ADDRESS_VERSIONS) !== undefined
+function isAddress({ network }: BridgeCall, bytes: Uint8Array): boolean {
+  return decodeAddress(bytes, network.parent.addresses) !== undefined
 }
 
-function registerFastBridge({ args, headers, env }: BridgeCall, signature: string): number {
-  if (!isAddress(args.bytes(4)) || !isAddress(args.bytes(6))) return FAST_BRIDGE.failed
+function registerFastBridge(call: BridgeCall, signature: string): number {
+  const { args, headers, env } = call
+  if (!isAddress(call, args.bytes(4)) || !isAddress(call, args.bytes(6))) return FAST_BRIDGE.failed
   if (env.isTop) return FAST_BRIDGE.notContract
   if (env.caller !== args.address(5)) return FAST_BRIDGE.otherCaller
   headers.open()
-  if (!isConfirmed(headers, args.index(1))) return FAST_BRIDGE.notValid
+  if (!isConfirmed(call, args.index(1))) return FAST_BRIDGE.notValid
   if (!hasTreeLength(args.bytes(2))) return FAST_BRIDGE.failed
   throw notSimulated(signature)
 }

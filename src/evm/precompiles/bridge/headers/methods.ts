@@ -1,22 +1,21 @@
 /** The bridge's methods about the parent chain's headers: taking them in, and reading them (RSKIP-89, 122, 200, 220). */
 
-import { reversed } from '../../../bitcoin/hash.ts'
-import { branchRoot } from '../../../bitcoin/merkle-tree.ts'
+import { reversed } from '../../../../bitcoin/hash.ts'
+import { branchRoot } from '../../../../bitcoin/merkle-tree.ts'
 import {
   decodeParentHeader,
   hashValue,
   PARENT_HEADER_BYTES,
-} from '../../../chain/merged-mining/parent-header.ts'
-import { EMPTY, fromBigIntFixed, toBigInt } from '../../../encoding/bytes.ts'
-import { doubleSha256 } from '../../../encoding/hash.ts'
-import { CELL } from '../../../state/bridge-cells.ts'
-import { PARENT_GENESIS, type StoredHeader } from '../../../state/bridge-headers.ts'
-import { encodeBytes, encodeInt } from '../abi.ts'
-import { PrecompileFailure } from '../precompile.ts'
-import { MAX_HEADER_DEPTH, SECONDS_BETWEEN_HEADERS } from './constants.ts'
+} from '../../../../chain/merged-mining/parent-header.ts'
+import { EMPTY, fromBigIntFixed, toBigInt } from '../../../../encoding/bytes.ts'
+import { doubleSha256 } from '../../../../encoding/hash.ts'
+import { previousHash, type StoredHeader } from '../../../../state/bridge-headers.ts'
+import { encodeBytes, encodeInt } from '../../abi.ts'
+import { PrecompileFailure } from '../../precompile.ts'
+import { MAX_HEADER_DEPTH, SECONDS_BETWEEN_HEADERS } from '../constants/network.ts'
+import type { Arguments, BridgeCall, BridgeMethod, BridgeState } from '../method.ts'
 import type { HeaderChain } from './header-chain.ts'
-import type { Arguments, BridgeCall, BridgeMethod } from './method.ts'
-import type { BridgeStore } from './store.ts'
+import { LOCATOR_METHOD } from './locator.ts'
 
 /** Answers of `receiveHeader`; 0 is success. */
 const RECEIVED = { tooSoon: -1, tooOld: -2, orphan: -3, known: -4, wrongSize: -20, invalid: -99 } as const
@@ -28,36 +27,49 @@ const UNCONFIRMED = { noBlock: -1, notBest: -2, outOfReach: -3, tooOld: -4, wron
 const MAX_CONFIRMATION_DEPTH = 4320
 const MAX_BRANCH_LENGTH = 32
 
-function receiveHeader({ args, headers, store, env }: BridgeCall): number {
+function receiveHeader(call: BridgeCall): number {
+  const { args, headers, peg, env } = call
   const bytes = args.bytes(0)
   if (bytes.length !== PARENT_HEADER_BYTES) return RECEIVED.wrongSize
   if (headers.get(hashValue(doubleSha256(bytes))) !== undefined) return RECEIVED.known
-  if (isTooSoon(store, env.timestamp)) return RECEIVED.tooSoon
+  if (isTooSoon(call)) return RECEIVED.tooSoon
   const parent = headers.get(hashValue(decodeParentHeader(bytes).previousHash))
   if (parent === undefined) return RECEIVED.orphan
   if (headers.best().height - (parent.height + 1) > MAX_HEADER_DEPTH) return RECEIVED.tooOld
-  if (headers.add(bytes) !== 'added') return RECEIVED.invalid
-  if (env.timestamp > 0) store.writeInteger(CELL.lastReception, BigInt(env.timestamp))
+  if (isTooHigh(call, parent) || headers.add(bytes) !== 'added') return RECEIVED.invalid
+  peg.setLastReception(env.timestamp)
   return 0
 }
 
-function isTooSoon(store: BridgeStore, timestamp: number): boolean {
-  const last = store.readInteger(CELL.lastReception)
-  return last !== undefined && BigInt(timestamp) - last < SECONDS_BETWEEN_HEADERS
+function isTooSoon({ peg: { lastReception }, env }: BridgeCall): boolean {
+  return lastReception !== undefined && BigInt(env.timestamp) - lastReception < SECONDS_BETWEEN_HEADERS
+}
+
+/** Would the header above this one have more work than could be stored before RSKIP-434? */
+function isTooHigh({ isActive, network }: BridgeCall, parent: StoredHeader): boolean {
+  return !isActive('rskip434') && parent.height + 1 >= network.tooMuchWorkHeight
 }
 
 /** Headers that are not accepted are skipped, as long as each has the right length. */
-function receiveHeaders({ args, headers }: BridgeCall): Uint8Array {
+function receiveHeaders(call: BridgeCall): Uint8Array {
+  const { args, headers } = call
   const list = args.list(0)
   if (list.some(({ length }) => length !== PARENT_HEADER_BYTES))
     throw new PrecompileFailure('a header has not 80 bytes')
   headers.open()
-  for (const bytes of list) headers.add(bytes)
+  for (const bytes of list) {
+    const parent = headers.get(previousHash(bytes))
+    if (parent === undefined) continue
+    if (isTooHigh(call, parent)) break
+    headers.add(bytes)
+  }
   return EMPTY
 }
 
-function receiveHeadersGas(args: Arguments): bigint {
-  return 25_000n + 3_500n * BigInt(Math.max(args.list(0).length - 1, 0))
+function receiveHeadersGas(args: Arguments, { isActive }: BridgeState): bigint {
+  const more = BigInt(Math.max(args.list(0).length - 1, 0))
+  if (!isActive('rskip124')) return 22_000n
+  return isActive('rskip132') ? 25_000n + 3_500n * more : 66_000n + 1_650n * more
 }
 
 function encodeHeader(header: StoredHeader | undefined): Uint8Array {
@@ -74,7 +86,7 @@ function reachable(
   height: number,
 ): { readonly header: StoredHeader | undefined } | undefined {
   try {
-    return { header: headers.withinReach(height) }
+    return { header: headers.atHeight(height) }
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -88,13 +100,13 @@ function parentHeader({ args, headers }: BridgeCall): Uint8Array {
 
 function hashAtDepth({ args, headers }: BridgeCall): Uint8Array {
   const depth = args.index(0)
-  const height = headers.best().height - depth
-  const header = depth < 0 || height < 0 ? undefined : headers.atHeight(height)
+  const isKnown = depth >= 0 && depth <= headers.best().height - headers.initialHeight()
+  const header = isKnown ? headers.atDepth(depth) : undefined
   if (header === undefined) throw new PrecompileFailure('no block at that depth')
   return encodeBytes(fromBigIntFixed(header.hash, 32))
 }
 
-function confirmationsGas(args: Arguments, headers: HeaderChain): bigint {
+function confirmationsGas(args: Arguments, { headers }: BridgeState): bigint {
   const header = headers.get(toBigInt(args.bytes(1)))
   if (header === undefined) return 27_000n
   const depth = Math.max(headers.best().height - header.height, 0)
@@ -133,33 +145,38 @@ function confirmations({ args, headers }: BridgeCall): number {
 
 /** All that has to do with headers. Hashes go in and out in displayed order. */
 export const HEADER_METHODS: readonly BridgeMethod[] = [
+  LOCATOR_METHOD,
   {
     signature: 'receiveHeaders(bytes[])',
     gas: receiveHeadersGas,
-    isForFederators: true,
+    servesOnly: 'federators',
     run: receiveHeaders,
   },
   {
     signature: 'receiveHeader(bytes)',
     gas: 10_600n,
+    since: 'rskip200',
     run: (call) => encodeInt(receiveHeader(call)),
   },
   {
     signature: 'getBtcBlockchainBestChainHeight()',
     gas: 19_000n,
     isView: true,
+    isLocalOnly: 'rskip220',
     run: ({ headers }) => encodeInt(headers.best().height),
   },
   {
     signature: 'getBtcBlockchainInitialBlockHeight()',
     gas: 20_000n,
+    since: 'rskip89',
     isView: true,
     isLocalOnly: true,
-    run: () => encodeInt(PARENT_GENESIS.height),
+    run: ({ headers }) => encodeInt(headers.initialHeight()),
   },
   {
     signature: 'getBtcBlockchainBlockHashAtDepth(int256)',
     gas: 20_000n,
+    since: 'rskip89',
     isView: true,
     isLocalOnly: true,
     run: hashAtDepth,
@@ -167,30 +184,35 @@ export const HEADER_METHODS: readonly BridgeMethod[] = [
   {
     signature: 'getBtcTransactionConfirmations(bytes32,bytes32,uint256,bytes32[])',
     gas: confirmationsGas,
+    since: 'rskip122',
     isView: true,
     run: (call) => encodeInt(confirmations(call)),
   },
   {
     signature: 'getBtcBlockchainBestBlockHeader()',
     gas: 3_800n,
+    since: 'rskip220',
     isView: true,
     run: ({ headers }) => encodeHeader(headers.best()),
   },
   {
     signature: 'getBtcBlockchainBlockHeaderByHash(bytes32)',
     gas: 4_600n,
+    since: 'rskip220',
     isView: true,
     run: ({ args, headers }) => encodeHeader(headers.get(toBigInt(args.bytes(0)))),
   },
   {
     signature: 'getBtcBlockchainBlockHeaderByHeight(uint256)',
     gas: 5_000n,
+    since: 'rskip220',
     isView: true,
     run: headerByHeight,
   },
   {
     signature: 'getBtcBlockchainParentBlockHeaderByHash(bytes32)',
     gas: 4_900n,
+    since: 'rskip220',
     isView: true,
     run: parentHeader,
   },

@@ -1,8 +1,8 @@
 /** Elections: who voted for which call of a setting, until enough have. */
-import { compare, concat } from '../../../encoding/bytes.ts'
-import { fromHex, type Hex, toHex } from '../../../encoding/hex.ts'
-import { asBytes, asList, decodeRlp, encodeRlp, type RlpItem } from '../../../encoding/rlp.ts'
-import type { BridgeStore } from './store.ts'
+import { compare, concat } from '../../../../encoding/bytes.ts'
+import { fromHex, type Hex, toHex } from '../../../../encoding/hex.ts'
+import { asBytes, asList, decodeRlp, encodeRlp, type RlpItem } from '../../../../encoding/rlp.ts'
+import type { BridgeStore } from '../storage/store.ts'
 
 /** What a vote is for: a function and its arguments. */
 export interface Proposal {
@@ -49,6 +49,11 @@ function decode(list: Uint8Array): Entry[] {
     entries.push({ proposal, voters })
   }
   return entries
+}
+
+/** So many votes decide where a majority does. */
+export function majorityOf(voters: ReadonlySet<Hex>): number {
+  return Math.floor(voters.size / 2) + 1
 }
 
 /** The election in one cell, written back by every call that reads it. */

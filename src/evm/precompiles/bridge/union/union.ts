@@ -1,18 +1,17 @@
 /** The union bridge: a contract that may take coins out of the Bridge up to a cap, and give them back (RSKIP-502, 529). */
 
-import { UNION_ADDRESS_AUTHORIZER, UNION_CAP_AUTHORIZER } from '../../../chain/bridge-senders.ts'
-import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
-import { EMPTY } from '../../../encoding/bytes.ts'
-import { fromHex, type Hex, toHex } from '../../../encoding/hex.ts'
-import { asBytes, decodeRlp } from '../../../encoding/rlp.ts'
-import { frameString } from '../../../encoding/rlp-frame.ts'
-import { CELL } from '../../../state/bridge-cells.ts'
-import { encodeBytes, encodeInt, encodeUnsigned } from '../abi.ts'
-import { PrecompileFailure } from '../precompile.ts'
-import { CAP_MULTIPLIER, MAX_EVENT_BYTES, UNION_LOCKING_CAP } from './constants.ts'
-import { logUnionCapIncreased, logUnionPermissions, logUnionReleased, logUnionRequested } from './events.ts'
-import type { BridgeCall, BridgeMethod } from './method.ts'
-import type { BridgeStore } from './store.ts'
+import { PRECOMPILE_ADDRESS } from '../../../../chain/config.ts'
+import { EMPTY } from '../../../../encoding/bytes.ts'
+import { fromHex, type Hex, toHex } from '../../../../encoding/hex.ts'
+import { asBytes, decodeRlp } from '../../../../encoding/rlp.ts'
+import { frameString } from '../../../../encoding/rlp-frame.ts'
+import { CELL } from '../../../../state/bridge-cells.ts'
+import { encodeBytes, encodeInt, encodeUnsigned } from '../../abi.ts'
+import { PrecompileFailure } from '../../precompile.ts'
+import { CAP_MULTIPLIER, MAX_EVENT_BYTES, UNION_LOCKING_CAP } from '../constants/network.ts'
+import { logUnionCapIncreased, logUnionPermissions, logUnionReleased, logUnionRequested } from '../events.ts'
+import type { BridgeCall, BridgeMethod } from '../method.ts'
+import type { BridgeStore } from '../storage/store.ts'
 
 /** Results. */
 const RESULT = { success: 0, unauthorized: -1, invalid: -2, disabled: -3 } as const
@@ -48,19 +47,20 @@ function requireCaller({ env }: BridgeCall, authorized: Hex): void {
 }
 
 function setAddress(call: BridgeCall): number {
-  requireCaller(call, UNION_ADDRESS_AUTHORIZER)
+  if (call.network.chain === 'mainnet') throw new PrecompileFailure('not on the main network')
+  requireCaller(call, call.network.senders.unionAddressAuthorizer)
   call.store.write(CELL.unionAddress, frameString(fromHex(call.args.address(0))))
   return RESULT.success
 }
 
 function increaseCap(call: BridgeCall): number {
-  requireCaller(call, UNION_CAP_AUTHORIZER)
+  requireCaller(call, call.network.senders.unionCapAuthorizer)
   const { args, store, env } = call
   const cap = args.integer(0)
   const current = unionCap(store)
   if (cap <= current || cap > current * CAP_MULTIPLIER) return RESULT.invalid
   store.writeInteger(CELL.unionLockingCap, cap)
-  logUnionCapIncreased(env, env.caller, [current, cap])
+  logUnionCapIncreased(env, [env.caller], [current, cap])
   return RESULT.success
 }
 
@@ -73,7 +73,7 @@ function request({ args, store, env }: BridgeCall): number {
   if (wei <= 0n || total > unionCap(store)) return RESULT.invalid
   store.writeInteger(CELL.unionTransferred, total)
   env.transfer(union, wei)
-  logUnionRequested(env, union, [wei])
+  logUnionRequested(env, [union], [wei])
   return RESULT.success
 }
 
@@ -85,11 +85,11 @@ function release({ store, env }: BridgeCall): number {
   const left = transferred(store) - value
   if (left < 0n) {
     setPermissions(store, false, false)
-    logUnionPermissions(env, PRECOMPILE_ADDRESS.bridge, [0n, 0n])
+    logUnionPermissions(env, [PRECOMPILE_ADDRESS.bridge], [0n, 0n])
     return RESULT.invalid
   }
   store.writeInteger(CELL.unionTransferred, left)
-  logUnionReleased(env, caller, [value])
+  logUnionReleased(env, [caller], [value])
   return RESULT.success
 }
 
@@ -107,7 +107,7 @@ function setPermissions(store: BridgeStore, canRequest: boolean, canRelease: boo
 }
 
 function changePermissions(call: BridgeCall): number {
-  requireCaller(call, UNION_CAP_AUTHORIZER)
+  requireCaller(call, call.network.senders.unionPermissionsAuthorizer)
   const { args, store, env } = call
   const canRequest = args.flag(0)
   const canRelease = args.flag(1)
@@ -116,7 +116,7 @@ function changePermissions(call: BridgeCall): number {
     isEnabled(store, CELL.unionReleaseEnabled) === canRelease
   if (isSet) return RESULT.success
   setPermissions(store, canRequest, canRelease)
-  logUnionPermissions(env, env.caller, [canRequest ? 1n : 0n, canRelease ? 1n : 0n])
+  logUnionPermissions(env, [env.caller], [canRequest ? 1n : 0n, canRelease ? 1n : 0n])
   return RESULT.success
 }
 
@@ -130,12 +130,17 @@ function setEvent(slot: bigint, data: (call: BridgeCall) => Uint8Array) {
   }
 }
 
+/** Events came with a rule of their own. */
+function ruleOf(signature: string): 'rskip502' | 'rskip529' {
+  return signature.includes('Event') ? 'rskip529' : 'rskip502'
+}
+
 function change(signature: string, run: (call: BridgeCall) => Uint8Array): BridgeMethod {
-  return { signature, gas: GAS, run }
+  return { signature, gas: GAS, since: ruleOf(signature), run }
 }
 
 function read(signature: string, run: (call: BridgeCall) => Uint8Array): BridgeMethod {
-  return { signature, gas: READ_GAS, isView: true, run }
+  return { signature, gas: READ_GAS, isView: true, since: ruleOf(signature), run }
 }
 
 /** All about the union bridge. Amounts in wei. */

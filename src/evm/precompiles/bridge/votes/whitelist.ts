@@ -1,18 +1,17 @@
 /** The whitelist of those who may lock coins: kept and voted, though the chain no longer needs an entry in it. */
 
-import { parseAddress } from '../../../bitcoin/address.ts'
-import { WHITELIST_VOTER } from '../../../chain/bridge-senders.ts'
-import { compare, fromBigInt, fromBigIntSigned, stripZeros } from '../../../encoding/bytes.ts'
-import { fromHex, type Hex, toHex } from '../../../encoding/hex.ts'
-import { asBigInt, asBytes, asList, decodeRlp } from '../../../encoding/rlp.ts'
-import { frameStrings } from '../../../encoding/rlp-frame.ts'
-import { CELL } from '../../../state/bridge-cells.ts'
-import { MAX_LONG } from '../../word.ts'
-import { encodeInt } from '../abi.ts'
-import { PrecompileFailure } from '../precompile.ts'
-import { ADDRESS_VERSIONS } from './constants.ts'
-import type { BridgeCall, BridgeMethod } from './method.ts'
-import type { BridgeStore } from './store.ts'
+import { formatAddress, parseAddress } from '../../../../bitcoin/address.ts'
+import { compare, fromBigInt } from '../../../../encoding/bytes.ts'
+import { fromHex, type Hex, toHex } from '../../../../encoding/hex.ts'
+import { asBigInt, asBytes, asList, decodeRlp } from '../../../../encoding/rlp.ts'
+import { frameStrings } from '../../../../encoding/rlp-frame.ts'
+import { CELL } from '../../../../state/bridge-cells.ts'
+import { MAX_LONG } from '../../../word.ts'
+import { encodeInt } from '../../abi.ts'
+import { PrecompileFailure } from '../../precompile.ts'
+import type { BridgeCall, BridgeMethod } from '../method.ts'
+import type { BridgeStore } from '../storage/store.ts'
+import { ABSENT, encodeText, localView, type Run } from '../views.ts'
 
 /** Results of the changes; 1 is success. */
 const RESULT = {
@@ -57,28 +56,41 @@ function sorted(entries: Iterable<[Hex, bigint | 'unlimited']>): Map<Hex, bigint
   return new Map([...entries].sort(([a], [b]) => compare(fromHex(a), fromHex(b))))
 }
 
+/** An amount as the cell has it: one below zero, which may be entered, in the least bytes of two's complement. */
+function encodeAmount(amount: bigint): Uint8Array {
+  if (amount >= 0n) return fromBigInt(amount)
+  let bytes = 1
+  while (amount < -(1n << BigInt(8 * bytes - 1))) bytes++
+  return fromBigInt(BigInt.asUintN(8 * bytes, amount))
+}
+
 function write(store: BridgeStore, { entries, disableHeight }: Whitelist): void {
   const oneOff: Uint8Array[] = []
   const unlimited: Uint8Array[] = []
   for (const [hash, amount] of sorted(entries)) {
     if (amount === 'unlimited') unlimited.push(fromHex(hash))
-    else oneOff.push(fromHex(hash), stripZeros(fromBigIntSigned(amount)))
+    else oneOff.push(fromHex(hash), encodeAmount(amount))
   }
   store.write(CELL.oneOffWhitelist, frameStrings([...oneOff, fromBigInt(disableHeight)]))
   store.write(CELL.unlimitedWhitelist, frameStrings(unlimited))
 }
 
 /** Runs a change of the whitelist for the one who may make it; the whitelist is written back whatever comes of it. */
-function change({ env, store }: BridgeCall, make: (list: Whitelist) => Whitelist | number): number {
-  if (env.caller !== WHITELIST_VOTER) return RESULT.unauthorized
+function change({ env, store, network }: BridgeCall, make: (list: Whitelist) => Whitelist | number): number {
+  if (env.caller !== network.senders.whitelistVoter) return RESULT.unauthorized
   const list = readWhitelist(store)
   const made = make(list)
   write(store, typeof made === 'number' ? list : made)
   return typeof made === 'number' ? made : RESULT.success
 }
 
+/** The hash in the address that is the first argument; `undefined` when it is none of the network. */
+function hashOf({ args, network }: BridgeCall): Uint8Array | undefined {
+  return parseAddress(args.text(0), network.parent.addresses)?.slice(1)
+}
+
 function add(call: BridgeCall, amount: () => bigint | 'unlimited'): number {
-  const parsed = parseAddress(call.args.text(0), ADDRESS_VERSIONS)?.slice(1)
+  const parsed = hashOf(call)
   if (parsed === undefined) return RESULT.badAddress
   const hash = toHex(parsed)
   const entry = amount()
@@ -98,7 +110,7 @@ function addOneOff(call: BridgeCall): number {
 
 function remove(call: BridgeCall): number {
   return change(call, (list) => {
-    const parsed = parseAddress(call.args.text(0), ADDRESS_VERSIONS)?.slice(1)
+    const parsed = hashOf(call)
     if (parsed === undefined) return RESULT.badAddress
     const entries = new Map(list.entries)
     return entries.delete(toHex(parsed)) ? { ...list, entries } : RESULT.absent
@@ -116,16 +128,37 @@ function setDisableDelay(call: BridgeCall): number {
   })
 }
 
-/** The changes. */
+const whitelistAddress: Run = ({ args, store, network }) => {
+  const hash = [...readWhitelist(store).entries.keys()][args.index(0)]
+  if (hash === undefined) return encodeText('')
+  return encodeText(formatAddress({ kind: 'publicKeyHash', hash: fromHex(hash) }, network.parent.addresses))
+}
+
+const whitelistEntry: Run = (call) => {
+  const hash = hashOf(call)
+  const amount = hash && readWhitelist(call.store).entries.get(toHex(hash))
+  if (amount === undefined) return encodeInt(ABSENT)
+  return encodeInt(amount === 'unlimited' ? 0 : amount)
+}
+
+/** The changes, and what reads the list. */
 export const WHITELIST_METHODS: readonly BridgeMethod[] = [
+  {
+    signature: 'addLockWhitelistAddress(string,int256)',
+    gas: 25_000n,
+    until: 'rskip87',
+    run: (call) => encodeInt(addOneOff(call)),
+  },
   {
     signature: 'addOneOffLockWhitelistAddress(string,int256)',
     gas: 25_000n,
+    since: 'rskip87',
     run: (call) => encodeInt(addOneOff(call)),
   },
   {
     signature: 'addUnlimitedLockWhitelistAddress(string)',
     gas: 25_000n,
+    since: 'rskip87',
     run: (call) => encodeInt(add(call, () => 'unlimited')),
   },
   {
@@ -138,4 +171,7 @@ export const WHITELIST_METHODS: readonly BridgeMethod[] = [
     gas: 24_000n,
     run: (call) => encodeInt(setDisableDelay(call)),
   },
+  localView('getLockWhitelistAddress(int256)', 16_000n, whitelistAddress),
+  localView('getLockWhitelistEntryByAddress(string)', 16_000n, whitelistEntry, { since: 'rskip87' }),
+  localView('getLockWhitelistSize()', 16_000n, ({ store }) => encodeInt(readWhitelist(store).entries.size)),
 ]
