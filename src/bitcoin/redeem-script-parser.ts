@@ -20,9 +20,12 @@ export interface Redeem {
 const isCheck = (chunk: Chunk | undefined): boolean =>
   chunk?.opcode === OP.CHECKMULTISIG || chunk?.opcode === OP.CHECKMULTISIGVERIFY
 
+/** Least operations of a script of many keys. */
+const MIN_CHUNKS = 4
+
 /** Could it be a script of many keys, by how it ends? */
 function endsLikeRedeem(chunks: readonly Chunk[]): boolean {
-  if (chunks.length < 4) return false
+  if (chunks.length < MIN_CHUNKS) return false
   const last = chunks.at(-1)
   return isCheck(last) || (last?.opcode === OP.ENDIF && isCheck(chunks.at(-2)))
 }
@@ -81,17 +84,23 @@ function emergencyBranch(chunks: readonly Chunk[]): readonly Chunk[] | undefined
   )
 }
 
-function hasPrefix([data, drop]: readonly Chunk[]): boolean {
+function isPrefix(data: Chunk | undefined, drop: Chunk | undefined): boolean {
   return data?.opcode === 32 && drop?.opcode === OP.DROP
+}
+
+/** The script behind its prefixes, of which it may have any number. */
+function withoutPrefixes(chunks: readonly Chunk[]): readonly Chunk[] {
+  let start = 0
+  while (isPrefix(chunks[start], chunks[start + 1]) && chunks.length - start - 2 >= MIN_CHUNKS) start += 2
+  return chunks.slice(start)
 }
 
 /** The ordinary branch of a script of any form; `undefined` when it has none of them. */
 function ordinaryOf(
   chunks: readonly Chunk[],
 ): { branch: readonly Chunk[]; hasEmergency: boolean } | undefined {
-  let rest = chunks
-  while (hasPrefix(rest) && endsLikeRedeem(rest.slice(2))) rest = rest.slice(2)
-  if (!endsLikeRedeem(rest)) return undefined
+  if (!endsLikeRedeem(chunks)) return undefined
+  const rest = withoutPrefixes(chunks)
   if (isStandard(rest)) return { branch: rest, hasEmergency: false }
   const branch = emergencyBranch(rest)
   return branch && { branch, hasEmergency: true }

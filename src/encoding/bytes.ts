@@ -35,6 +35,11 @@ export function roomFor(length: number): Uint8Array {
 
 /** Joins byte strings in order into a new one. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  return join(parts)
+}
+
+/** `concat` of a list, which may be longer than the arguments of a function. */
+export function join(parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
   const out = new Uint8Array(length)
