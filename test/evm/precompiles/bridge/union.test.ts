@@ -8,8 +8,8 @@ import {
   toHex as text,
 } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { type Hex, toFixedHex, toHex } from '../../../../src/encoding/hex.ts'
 import { keccakHex } from '../../../../src/encoding/hash.ts'
+import { type Hex, toFixedHex, toHex } from '../../../../src/encoding/hex.ts'
 import { freshBridge } from './calls.ts'
 
 const UNION: Hex = `0x${'33'.repeat(20)}`
