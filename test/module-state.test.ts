@@ -62,6 +62,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'ethereumjs/chain-evm.ts: opcodeTables': 'goes with the custom opcodes of the rules of a VM',
   'evm/code-analysis.ts: analyses': 'goes with its code',
   'evm/code-analysis.ts: passing': 'goes with its code',
+  'evm/precompiles/bridge/bridge.ts: bridge': 'code: a contract has no state',
   'evm/precompiles/bridge/federation/federation.ts: genesis': 'a constant of its network',
   'evm/precompiles/bridge/votes/election.ts: utf8': 'code: an encoder has no state',
   'state/bridge-cells.ts: utf8': 'code: an encoder has no state',
