@@ -1,4 +1,5 @@
 /** What a message runs by, as data: opcodes, precompiled contracts, limits, intrinsic gas, by network and height. */
+import { BRIDGE_SENDERS } from '../chain/bridge-senders.ts'
 import { byStretch, type ChainName, type IsActive } from '../chain/activations.ts'
 import { intrinsicGas, MAX_INITCODE_SIZE, PRESENT_PRICES, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -120,18 +121,18 @@ const VM_RULES = [
   'rskip544',
 ] as const
 
-function makeRules(isActive: IsActive): VmRules {
+function makeRules(chain: ChainName, isActive: IsActive): VmRules {
   const isPaid = isActive('areBridgeTxsPaid')
   if (!isPaid && VM_RULES.every(isActive)) return CHAIN_RULES
   const prices = {
     dataByte: isActive('rskip400') ? PRESENT_PRICES.dataByte : 68,
     initcodeWord: isActive('rskip438') ? PRESENT_PRICES.initcodeWord : 0,
-    freeBridge: !isPaid,
+    freeSenders: isPaid ? undefined : BRIDGE_SENDERS[chain],
   }
   return {
     ...CHAIN_RULES,
     opcodes: opcodeTable(opcodesAt(isActive)),
-    precompiles: precompilesAt(isActive),
+    precompiles: precompilesAt(chain, isActive),
     hashesBareContracts: isActive('rskip169'),
     maxDepth: isActive('rskip150') ? CHAIN_RULES.maxDepth : 1024,
     maxInitcodeSize: isActive('rskip438') ? MAX_INITCODE_SIZE : Number.POSITIVE_INFINITY,
@@ -156,7 +157,7 @@ const tables = new Map<ChainName, (height: number) => VmRules>()
 export function vmRulesOf(chain: ChainName): (height: number) => VmRules {
   let rulesAt = tables.get(chain)
   if (rulesAt === undefined) {
-    rulesAt = byStretch(chain, makeRules)
+    rulesAt = byStretch(chain, (isActive) => makeRules(chain, isActive))
     tables.set(chain, rulesAt)
   }
   return rulesAt
