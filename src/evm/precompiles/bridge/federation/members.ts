@@ -15,9 +15,14 @@ export function byKeys(a: Member, b: Member): number {
   return compare(concat(...a), concat(...b))
 }
 
+/** The address of a compressed key. */
+export function keyAddress(key: Uint8Array): Hex {
+  return addressOfPublicKey(uncompressedKey(key).subarray(1))
+}
+
 /** The address of a member's key of this chain. */
 export function memberAddress([, rsk]: Member): Hex {
-  return addressOfPublicKey(uncompressedKey(rsk).subarray(1))
+  return keyAddress(rsk)
 }
 
 /** A member with one key for all purposes, as federations had before RSKIP-123. */

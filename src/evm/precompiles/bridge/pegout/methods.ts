@@ -2,56 +2,48 @@
 import { fromBigInt } from '../../../../encoding/bytes.ts'
 import { encodeRlp } from '../../../../encoding/rlp.ts'
 import { frameList } from '../../../../encoding/rlp-frame.ts'
-import { CELL } from '../../../../state/bridge-cells.ts'
 import { encodeBytes, encodeInt } from '../../abi.ts'
-import { PrecompileFailure } from '../../precompile.ts'
 import type { BridgeMethod } from '../method.ts'
-import { encodeSigningReleases } from '../storage/releases.ts'
+import { encodeOutputs } from '../storage/outputs.ts'
+import { encodeRequests, encodeSigningReleases, encodeWaiting } from '../storage/releases.ts'
 import { encodeInteger } from '../storage/store.ts'
 import { encodeStrings } from '../storage/strings.ts'
 import { localView, openView, type Run } from '../views.ts'
-import { pegoutFee } from './release.ts'
+import { estimateAmount, estimateNext } from './estimates.ts'
+import { addSignature } from './signing.ts'
+import { updateCollections } from './update-collections.ts'
 
-/** One list within another. */
+/** What waits for signatures, as one list within another. */
 const forFederators: Run = ({ peg }) => encodeBytes(frameList([encodeSigningReleases(peg.signing.get())]))
 
+/** The SVP spend transaction in the same way. */
 const forProposed: Run = ({ peg }) => {
   const spend = peg.svpSpend.get()
-  const list =
-    spend === undefined
-      ? encodeStrings([])
-      : encodeSigningReleases(new Map([[spend.creationHash, spend.transaction]]))
+  const releases = spend === undefined ? [] : ([[spend.creationHash, spend.transaction]] as const)
+  const list = spend === undefined ? encodeStrings([]) : encodeSigningReleases(new Map(releases))
   return encodeBytes(frameList([list]))
 }
 
-const EMPTY_LIST = encodeRlp([])
-
-/** Best height, coins, peg-outs to sign, requests, peg-outs to confirm, next peg-out. */
-const debuggingState: Run = ({ headers, peg, store }) => {
+/** Best height, the newest federation's coins, peg-outs to sign, requests, peg-outs to confirm, next peg-out. */
+const debuggingState: Run = ({ headers, peg, federationCells, isActive }) => {
   const height = fromBigInt(BigInt(headers.best().height))
-  peg.requests.get()
-  const next = encodeInteger(store.readInteger(CELL.nextPegoutHeight) ?? 0n)
-  return encodeBytes(encodeRlp([height, EMPTY_LIST, EMPTY_LIST, EMPTY_LIST, EMPTY_LIST, next]))
-}
-
-/** Without coins to plan with, the fee is that of two inputs, and two outputs beside the requests (RSKIP-385). */
-const pegoutFees: Run = (call) => {
-  call.federations.activeOutputs().get()
-  return encodeInt(pegoutFee(call, 2, 2 + call.peg.requests.get().length))
-}
-
-const noCoins: Run = () => {
-  throw new PrecompileFailure('there are no coins to plan a peg-out with')
-}
-
-const notYet: Run = () => {
-  throw new PrecompileFailure('not simulated')
+  const next = isActive('rskip271') ? peg.nextPegoutHeight : 0n
+  return encodeBytes(
+    encodeRlp([
+      height,
+      encodeOutputs(federationCells.newOutputs.get()),
+      encodeSigningReleases(peg.signing.get()),
+      encodeRequests(peg.requests.get(), isActive),
+      encodeWaiting(peg.waiting.get(), isActive),
+      encodeInteger(next),
+    ]),
+  )
 }
 
 /** All of them. Amounts in satoshi. */
 export const PEGOUT_METHODS: readonly BridgeMethod[] = [
-  { signature: 'addSignature(bytes,bytes[],bytes)', gas: 70_000n, servesOnly: 'signers', run: notYet },
-  { signature: 'updateCollections()', gas: 48_000n, servesOnly: 'federators', run: notYet },
+  { signature: 'addSignature(bytes,bytes[],bytes)', gas: 70_000n, servesOnly: 'signers', run: addSignature },
+  { signature: 'updateCollections()', gas: 48_000n, servesOnly: 'federators', run: updateCollections },
   localView('getStateForBtcReleaseClient()', 4_000n, forFederators),
   localView('getStateForSvpClient()', 4_000n, forProposed, { since: 'rskip419' }),
   localView('getStateForDebugging()', 3_000_000n, debuggingState),
@@ -61,6 +53,6 @@ export const PEGOUT_METHODS: readonly BridgeMethod[] = [
   openView('getQueuedPegoutsCount()', 3_000n, ({ peg }) => encodeInt(peg.requests.get().length), {
     since: 'rskip271',
   }),
-  openView('getEstimatedFeesForNextPegOutEvent()', 10_000n, pegoutFees, { since: 'rskip271' }),
-  openView('getEstimatedFeesForPegOutAmount(uint256)', 10_000n, noCoins, { since: 'rskip540' }),
+  openView('getEstimatedFeesForNextPegOutEvent()', 10_000n, estimateNext, { since: 'rskip271' }),
+  openView('getEstimatedFeesForPegOutAmount(uint256)', 10_000n, estimateAmount, { since: 'rskip540' }),
 ]

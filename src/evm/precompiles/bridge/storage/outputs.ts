@@ -5,6 +5,7 @@ import { uint32, uint64 } from '../../../../bitcoin/serialization.ts'
 import { concat, oneByte } from '../../../../encoding/bytes.ts'
 import { HASH_BYTES } from '../../../../encoding/hash.ts'
 import { type CellFormat, collection } from './store.ts'
+import { encodeStrings } from './strings.ts'
 
 /** An output to spend. */
 export interface SpendableOutput {
@@ -44,6 +45,11 @@ function decodeOutput(bytes: Uint8Array): SpendableOutput {
     height: reader.uint32(),
     isCoinbase: reader.byte() === 1,
   }
+}
+
+/** RLP of a list of outputs. */
+export function encodeOutputs(outputs: readonly SpendableOutput[]): Uint8Array {
+  return encodeStrings(outputs.map(encodeOutput))
 }
 
 /** The list in a cell, in the order in which the outputs came. */

@@ -139,3 +139,13 @@ export function transactionCell(slot: bigint): CellFormat<Transaction | undefine
     (transaction) => frameString(encodeTransaction(transaction)),
   )
 }
+
+/** RLP of the requests as the last of their cells has them. */
+export function encodeRequests(requests: readonly ReleaseRequest[], isActive: IsActive): Uint8Array {
+  return requestQueue(isActive).encode(requests).findLast((bytes) => bytes !== undefined) ?? EMPTY
+}
+
+/** RLP of the releases that wait for confirmations as the last of their cells has them. */
+export function encodeWaiting(releases: readonly WaitingRelease[], isActive: IsActive): Uint8Array {
+  return waitingReleases(isActive).encode(releases).findLast((bytes) => bytes !== undefined) ?? EMPTY
+}

@@ -2,7 +2,7 @@
 
 import { formatAddress, parseAddress } from '../../../../bitcoin/address.ts'
 import type { Destination } from '../../../../bitcoin/output-script.ts'
-import { compare, fromBigInt } from '../../../../encoding/bytes.ts'
+import { compare, fromBigInt, fromBigIntSigned, stripZeros } from '../../../../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../../../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp } from '../../../../encoding/rlp.ts'
 import { frameStrings } from '../../../../encoding/rlp-frame.ts'
@@ -57,12 +57,9 @@ function sorted(entries: Iterable<[Hex, bigint | 'unlimited']>): Map<Hex, bigint
   return new Map([...entries].sort(([a], [b]) => compare(fromHex(a), fromHex(b))))
 }
 
-/** An amount as the cell has it: one below zero, which may be entered, in the least bytes of two's complement. */
+/** An amount as the cell has it: one below zero may be entered. */
 function encodeAmount(amount: bigint): Uint8Array {
-  if (amount >= 0n) return fromBigInt(amount)
-  let bytes = 1
-  while (amount < -(1n << BigInt(8 * bytes - 1))) bytes++
-  return fromBigInt(BigInt.asUintN(8 * bytes, amount))
+  return stripZeros(fromBigIntSigned(amount))
 }
 
 function write(store: BridgeStore, { entries, disableHeight }: Whitelist): void {
