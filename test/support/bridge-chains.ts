@@ -25,6 +25,9 @@ interface RecordedLog {
 }
 
 interface RecordedTransaction {
+  readonly hash: Hex
+  /** Calls of the Bridge by contracts. */
+  readonly internal?: readonly { readonly hash: Hex; readonly from: Hex; readonly to: Hex; readonly value: string }[]
   readonly raw: Hex
   /** Absent where headers of `bitcoin-headers.json` are the argument. */
   readonly input?: Hex
