@@ -3,13 +3,24 @@
  * docs/internals/rpc-reference.md#72-chain).
  */
 import { z } from 'zod'
+import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
+import type { Hex } from '../../../encoding/hex.ts'
+import { SIGNING_RELEASES } from '../../../evm/precompiles/bridge/storage/releases.ts'
 import { parentChainHeight } from '../../../state/bridge-headers.ts'
+import type { StateReader } from '../../../state/model.ts'
+import { cellBytes } from '../../../state/state-keys.ts'
 import { method } from '../../method.ts'
+
+/** Hashes of the transactions whose peg-outs wait for signatures, in the order of their cell. */
+function releasesToSign(state: StateReader): readonly Hex[] {
+  const bytes = SIGNING_RELEASES.slots.map((slot) => cellBytes(state.cell(PRECOMPILE_ADDRESS.bridge, slot)))
+  return [...SIGNING_RELEASES.decode(bytes).keys()]
+}
 
 export const eth_bridgeState = method({
   name: 'eth_bridgeState',
   summary:
-    'State of the bridge at the head: height of its parent-chain headers, and peg-outs that wait for signatures (none here).',
+    'State of the bridge at the head: height of its parent-chain headers, and the transactions that made peg-outs that wait for signatures.',
   params: {},
   result: () =>
     z.strictObject({
@@ -20,7 +31,10 @@ export const eth_bridgeState = method({
   async run(_, { engine }) {
     const state = await engine.queries.state({ tag: 'latest' })
     if (state === undefined) throw new Error('the head has no state')
-    return { btcBlockchainBestChainHeight: parentChainHeight(state), rskTxsWaitingForSignatures: [] }
+    return {
+      btcBlockchainBestChainHeight: parentChainHeight(state),
+      rskTxsWaitingForSignatures: releasesToSign(state).map((hash) => hash.slice(2)),
+    }
   },
 })
 
