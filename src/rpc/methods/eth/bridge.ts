@@ -3,19 +3,9 @@
  * docs/internals/rpc-reference.md#72-chain).
  */
 import { z } from 'zod'
-import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
-import type { Hex } from '../../../encoding/hex.ts'
-import { SIGNING_RELEASES } from '../../../evm/precompiles/bridge/storage/releases.ts'
 import { parentChainHeight } from '../../../state/bridge-headers.ts'
-import type { StateReader } from '../../../state/model.ts'
-import { cellBytes } from '../../../state/state-keys.ts'
+import { releasesToSign } from '../../../state/bridge-releases.ts'
 import { method } from '../../method.ts'
-
-/** Hashes of the transactions whose peg-outs wait for signatures, in the order of their cell. */
-function releasesToSign(state: StateReader): readonly Hex[] {
-  const bytes = SIGNING_RELEASES.slots.map((slot) => cellBytes(state.cell(PRECOMPILE_ADDRESS.bridge, slot)))
-  return [...SIGNING_RELEASES.decode(bytes).keys()]
-}
 
 export const eth_bridgeState = method({
   name: 'eth_bridgeState',
