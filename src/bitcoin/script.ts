@@ -1,5 +1,5 @@
 /** Bitcoin's scripts: their parts, and how they are written. */
-import { concat, EMPTY } from '../encoding/bytes.ts'
+import { concat, EMPTY, join } from '../encoding/bytes.ts'
 import { ByteReader } from './byte-reader.ts'
 import { uint32 } from './serialization.ts'
 
@@ -9,6 +9,7 @@ export const OP = {
   PUSHDATA1: 0x4c,
   PUSHDATA2: 0x4d,
   PUSHDATA4: 0x4e,
+  NEGATE1: 0x4f,
   1: 0x51,
   16: 0x60,
   NOTIF: 0x64,
@@ -41,6 +42,9 @@ function pushLength(opcode: number, reader: ByteReader): number | undefined {
   return opcode === OP.PUSHDATA4 ? reader.uint32() : undefined
 }
 
+/** Operations without data, one object each: a script may have a million of them. */
+const PLAIN: readonly Chunk[] = Array.from({ length: 256 }, (_, opcode) => ({ opcode }))
+
 /** The operations of a script. Throws a RangeError when it ends within a push. */
 export function parseScript(script: Uint8Array): readonly Chunk[] {
   const reader = new ByteReader(script)
@@ -48,15 +52,16 @@ export function parseScript(script: Uint8Array): readonly Chunk[] {
   while (reader.remaining > 0) {
     const opcode = reader.byte()
     const length = pushLength(opcode, reader)
-    chunks.push(length === undefined ? { opcode } : { opcode, data: reader.bytes(length) })
+    const chunk = length === undefined ? PLAIN[opcode] : { opcode, data: reader.bytes(length) }
+    if (chunk !== undefined) chunks.push(chunk)
   }
   return chunks
 }
 
 /** The script of these operations. */
 export function writeChunks(chunks: readonly Chunk[]): Uint8Array {
-  return concat(
-    ...chunks.map(({ opcode, data = EMPTY }) => {
+  return join(
+    chunks.map(({ opcode, data = EMPTY }) => {
       const { length } = data
       if (opcode === OP.PUSHDATA1) return concat(Uint8Array.of(opcode, length), data)
       if (opcode === OP.PUSHDATA2) return concat(Uint8Array.of(opcode, length, length >>> 8), data)

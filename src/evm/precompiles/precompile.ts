@@ -43,6 +43,14 @@ export interface PrecompileEnvironment {
   readonly isLocal: boolean
   /** The signed transaction that calls; `undefined` when code calls, and in a simulation. */
   readonly transaction: Transaction | undefined
+  /** Hash of the signed transaction that started all of this; `undefined` in a simulation. */
+  readonly originHash: Hex | undefined
+  /** Nonce of the account that calls. */
+  callerNonce(): bigint
+  /** Of the transaction that started all of this, wei per gas. */
+  readonly gasPrice: bigint
+  /** Gas limit of the executing block. */
+  readonly blockGasLimit: bigint
   /** Height of the executing block. */
   readonly number: number
   /** Of the executing block, Unix seconds. */
@@ -50,6 +58,8 @@ export interface PrecompileEnvironment {
   readonly storage: PrecompileStorage
   /** Adds a log of the contract's own address. */
   emit(topics: readonly Hex[], data: Uint8Array): void
+  /** Wei of the contract's own account. */
+  balance(): bigint
   /** Moves wei from the contract's own account, which must have them. */
   transfer(to: Hex, wei: bigint): void
   /** 0 is the parent of the executing block; `undefined` when there is no such block. */
