@@ -1,4 +1,4 @@
-/** The subset of Blockbook's REST interface that the peg's web applications call (trezor/blockbook, docs/api.md). */
+/** The subset of Blockbook's REST interface that the peg's web applications call (trezor/blockbook, API documentation). */
 import type { Bitcoin } from '../../bitcoin/bitcoin.ts'
 import { transactionSizes, virtualSize } from '../../bitcoin/chain/block.ts'
 import { outputKey } from '../../bitcoin/chain/coin.ts'
