@@ -26,10 +26,15 @@ export function isPayToScriptHash(script: Uint8Array): boolean {
   return isWhole && script[0] === OP.HASH160 && script[22] === OP.EQUAL
 }
 
+/** The hash in a script that pays to a script hash. */
+export function scriptHashOf(script: Uint8Array): Uint8Array {
+  return script.slice(2, 2 + DESTINATION_BYTES)
+}
+
 /** What a script pays to; `undefined` for every other script. Throws a RangeError when it ends within a push. */
 export function destinationOf(script: Uint8Array): Destination | undefined {
   const chunks = parseScript(script)
-  if (isPayToScriptHash(script)) return { kind: 'scriptHash', hash: script.slice(2, 22) }
+  if (isPayToScriptHash(script)) return { kind: 'scriptHash', hash: scriptHashOf(script) }
   const [dup, hash, key, verify, check] = chunks
   const isToKey =
     chunks.length === 5 &&
@@ -39,6 +44,11 @@ export function destinationOf(script: Uint8Array): Destination | undefined {
     check?.opcode === OP.CHECKSIG
   if (!isToKey || key?.data?.length !== DESTINATION_BYTES) return undefined
   return { kind: 'publicKeyHash', hash: key.data }
+}
+
+/** Pays to the hash of a public key. */
+export function toPublicKey(publicKey: Uint8Array): Destination {
+  return { kind: 'publicKeyHash', hash: hash160(publicKey) }
 }
 
 /** Pays to the hash of a script (BIP-16). */

@@ -20,9 +20,12 @@ export interface Redeem {
 const isCheck = (chunk: Chunk | undefined): boolean =>
   chunk?.opcode === OP.CHECKMULTISIG || chunk?.opcode === OP.CHECKMULTISIGVERIFY
 
+/** Least operations of a script of many keys. */
+const MIN_CHUNKS = 4
+
 /** Could it be a script of many keys, by how it ends? */
 function endsLikeRedeem(chunks: readonly Chunk[]): boolean {
-  if (chunks.length < 4) return false
+  if (chunks.length < MIN_CHUNKS) return false
   const last = chunks.at(-1)
   return isCheck(last) || (last?.opcode === OP.ENDIF && isCheck(chunks.at(-2)))
 }
@@ -81,24 +84,30 @@ function emergencyBranch(chunks: readonly Chunk[]): readonly Chunk[] | undefined
   )
 }
 
-function hasPrefix([data, drop]: readonly Chunk[]): boolean {
+function isPrefix(data: Chunk | undefined, drop: Chunk | undefined): boolean {
   return data?.opcode === 32 && drop?.opcode === OP.DROP
+}
+
+/** The script behind its prefixes, of which it may have any number. */
+function withoutPrefixes(chunks: readonly Chunk[]): readonly Chunk[] {
+  let start = 0
+  while (isPrefix(chunks[start], chunks[start + 1]) && chunks.length - start - 2 >= MIN_CHUNKS) start += 2
+  return chunks.slice(start)
 }
 
 /** The ordinary branch of a script of any form; `undefined` when it has none of them. */
 function ordinaryOf(
   chunks: readonly Chunk[],
 ): { branch: readonly Chunk[]; hasEmergency: boolean } | undefined {
-  let rest = chunks
-  while (hasPrefix(rest) && endsLikeRedeem(rest.slice(2))) rest = rest.slice(2)
-  if (!endsLikeRedeem(rest)) return undefined
+  if (!endsLikeRedeem(chunks)) return undefined
+  const rest = withoutPrefixes(chunks)
   if (isStandard(rest)) return { branch: rest, hasEmergency: false }
   const branch = emergencyBranch(rest)
   return branch && { branch, hasEmergency: true }
 }
 
 /** A script of the public test network that the reference node does not recognize, which is consensus. */
-const UNRECOGNIZED = fromHex(
+export const UNRECOGNIZED_TESTNET_SCRIPT = fromHex(
   '0x6453210208f40073a9e43b3e9103acec79767a6de9b0409749884e989960fee578012fce210225e892391625854128c5c4ea4340de0c2a70570f33db53426fc9c746597a03f42102afc230c2d355b1a577682b07bc2646041b5d0177af0f98395a46018da699b6da210344a3c38cd59afcba3edcebe143e025574594b001700dec41e59409bdbd0f2a0921039a060badbeb24bee49eb2063f616c0f0f0765d4ca646b20a88ce828f259fcdb955670300cd50b27552210216c23b2ea8e4f11c3f9e22711addb1d16a93964796913830856b568cc3ea21d3210275562901dd8faae20de0a4166362a4f82188db77dbed4ca887422ea1ec185f1421034db69f2112f4fb1bb6141bf6e2bd6631f0484d0bd95b16767902c9fe219d4a6f5368ae',
 )
 
@@ -108,7 +117,7 @@ const UNRECOGNIZED = fromHex(
  */
 export function parseRedeem(script: Uint8Array): Redeem | undefined {
   const chunks = tryParseScript(script)
-  if (chunks === undefined || equal(script, UNRECOGNIZED)) return undefined
+  if (chunks === undefined || equal(script, UNRECOGNIZED_TESTNET_SCRIPT)) return undefined
   const ordinary = ordinaryOf(chunks)
   const first = ordinary?.branch[0]
   if (ordinary === undefined || first === undefined) return undefined

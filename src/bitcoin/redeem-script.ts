@@ -26,8 +26,8 @@ export function majority(keys: readonly unknown[]): number {
 /** Keys that may spend once the coins have not moved for long enough. */
 export interface Emergency {
   readonly keys: readonly Uint8Array[]
-  /** Blocks. */
-  readonly delay: number
+  /** Blocks; bytes stand in the script as they are. */
+  readonly delay: number | Uint8Array
 }
 
 function branches(
@@ -35,11 +35,12 @@ function branches(
   keys: readonly Uint8Array[],
   emergency: Emergency,
 ): Uint8Array {
+  const { delay } = emergency
   return concat(
     Uint8Array.of(OP.NOTIF),
     script(majority(keys), keys),
     Uint8Array.of(OP.ELSE),
-    pushNumber(emergency.delay),
+    typeof delay === 'number' ? pushNumber(delay) : push(delay),
     Uint8Array.of(OP.CHECKSEQUENCEVERIFY, OP.DROP),
     script(majority(emergency.keys), emergency.keys),
     Uint8Array.of(OP.ENDIF),

@@ -1,5 +1,5 @@
 /** Bitcoin's scripts: their parts, and how they are written. */
-import { concat, EMPTY } from '../encoding/bytes.ts'
+import { concat, EMPTY, join } from '../encoding/bytes.ts'
 import { ByteReader } from './byte-reader.ts'
 import { uint32 } from './serialization.ts'
 
@@ -9,6 +9,7 @@ export const OP = {
   PUSHDATA1: 0x4c,
   PUSHDATA2: 0x4d,
   PUSHDATA4: 0x4e,
+  NEGATE1: 0x4f,
   1: 0x51,
   16: 0x60,
   NOTIF: 0x64,
@@ -55,8 +56,8 @@ export function parseScript(script: Uint8Array): readonly Chunk[] {
 
 /** The script of these operations. */
 export function writeChunks(chunks: readonly Chunk[]): Uint8Array {
-  return concat(
-    ...chunks.map(({ opcode, data = EMPTY }) => {
+  return join(
+    chunks.map(({ opcode, data = EMPTY }) => {
       const { length } = data
       if (opcode === OP.PUSHDATA1) return concat(Uint8Array.of(opcode, length), data)
       if (opcode === OP.PUSHDATA2) return concat(Uint8Array.of(opcode, length, length >>> 8), data)

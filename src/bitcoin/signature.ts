@@ -53,6 +53,11 @@ export function compressedKey(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
+/** A compressed public key as 65 bytes. Throws an Error when it is none. */
+export function uncompressedKey(key: Uint8Array): Uint8Array {
+  return secp256k1.Point.fromBytes(key).toBytes(false)
+}
+
 const MAX_LENGTH_BYTES = 4
 
 /** Reads the values within DER, as far as the reference node is strict about it. */
@@ -104,4 +109,38 @@ function readInteger(reader: DerReader): bigint {
 export function decodeDer(bytes: Uint8Array): Signature {
   const reader = new DerReader(new DerReader(bytes).content(TAG.sequence))
   return { r: readInteger(reader), s: readInteger(reader) }
+}
+
+const INPUT_BYTES = { least: 9, most: 73 } as const
+/** The types, without the flag 0x80, that a signature may have. */
+const TYPES = { flag: 0x80, least: 1, most: 3 } as const
+
+/** Is a part of a signature an integer above zero bytes, neither negative nor with a byte that its sign does not need? */
+function isStrictInteger(bytes: Uint8Array): boolean {
+  const [tag, length, first = 0, second = 0] = bytes
+  const isShortest = bytes.length <= 3 || first !== 0 || second >= 0x80
+  return tag === TAG.integer && length === bytes.length - 2 && length > 0 && first < 0x80 && isShortest
+}
+
+/** Has a signature with its type the one strict form (BIP-66), and a known type? */
+function isStrict(bytes: Uint8Array): boolean {
+  const { length } = bytes
+  const type = (bytes.at(-1) ?? 0) & ~TYPES.flag
+  const middle = 4 + (bytes[3] ?? 0)
+  return (
+    length >= INPUT_BYTES.least &&
+    length <= INPUT_BYTES.most &&
+    type >= TYPES.least &&
+    type <= TYPES.most &&
+    bytes[0] === TAG.sequence &&
+    bytes[1] === length - 3 &&
+    middle < length - 1 &&
+    isStrictInteger(bytes.subarray(2, middle)) &&
+    isStrictInteger(bytes.subarray(middle, length - 1))
+  )
+}
+
+/** A signature as an input has it, and its type; `undefined` unless strict DER with a known type (BIP-66). */
+export function decodeForInput(bytes: Uint8Array): { signature: Signature; type: number } | undefined {
+  return isStrict(bytes) ? { signature: decodeDer(bytes), type: bytes.at(-1) ?? 0 } : undefined
 }

@@ -1,5 +1,5 @@
 /** Bitcoin transactions, with and without witness (BIP-141, BIP-144). Hashes are in raw order, the reverse of displayed ones. */
-import { concat, EMPTY, equal } from '../encoding/bytes.ts'
+import { concat, EMPTY, equal, join } from '../encoding/bytes.ts'
 import { doubleSha256, HASH_BYTES } from '../encoding/hash.ts'
 import { toHex } from '../encoding/hex.ts'
 import { ByteReader } from './byte-reader.ts'
@@ -107,18 +107,17 @@ export function encodeOutput({ value, script }: Output): Uint8Array {
   return concat(uint64(value), byteString(script))
 }
 
+const encodeList = <T>(list: readonly T[], encode: (item: T) => Uint8Array): Uint8Array =>
+  join([compactSize(list.length), ...list.map(encode)])
+
 function encodeWith(transaction: Transaction, isWithWitness: boolean): Uint8Array {
   const { version, inputs, outputs, lockTime } = transaction
   return concat(
     uint32(version),
     isWithWitness ? Uint8Array.of(0, 1) : EMPTY,
-    compactSize(inputs.length),
-    ...inputs.map(encodeInput),
-    compactSize(outputs.length),
-    ...outputs.map(encodeOutput),
-    ...(isWithWitness
-      ? inputs.flatMap(({ witness }) => [compactSize(witness.length), ...witness.map(byteString)])
-      : []),
+    encodeList(inputs, encodeInput),
+    encodeList(outputs, encodeOutput),
+    isWithWitness ? join(inputs.map(({ witness }) => encodeList(witness, byteString))) : EMPTY,
     uint32(lockTime),
   )
 }

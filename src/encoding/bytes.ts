@@ -35,6 +35,11 @@ export function roomFor(length: number): Uint8Array {
 
 /** Joins byte strings in order into a new one. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  return join(parts)
+}
+
+/** `concat` of a list, which may be longer than the arguments of a function. */
+export function join(parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
   const out = new Uint8Array(length)
@@ -157,12 +162,22 @@ export function fromBigIntFixed(value: bigint, length: number): Uint8Array {
   return padLeft(fromBigInt(value), length)
 }
 
-/** Minimal two's complement of a non-negative integer: a leading 00 keeps the sign bit clear, and 0 is one 00 byte. */
+/** Minimal two's complement: a leading 00 keeps the sign bit of a positive integer clear, and 0 is one 00 byte. */
 export function fromBigIntSigned(value: bigint): Uint8Array {
+  if (value < 0n) {
+    const bits = 8 * Math.ceil(((-value - 1n).toString(2).length + 1) / 8)
+    return fromBigInt(BigInt.asUintN(bits, value))
+  }
   const bytes = fromBigInt(value)
   const first = bytes[0]
   if (first === undefined) return oneByte(0)
   return first >= 0x80 ? concat(oneByte(0), bytes) : bytes
+}
+
+/** The integer in two's complement; no bytes are 0. */
+export function toBigIntSigned(bytes: Uint8Array): bigint {
+  const value = toBigInt(bytes)
+  return (bytes[0] ?? 0) < 0x80 ? value : BigInt.asIntN(8 * bytes.length, value)
 }
 
 /** Byte strings up to this many bytes are counted one by one. */

@@ -64,6 +64,7 @@ function environmentOf(
     isTop,
     isLocal,
     transaction: isTop ? transaction : undefined,
+    originHash: transaction?.hash,
     number: env.number,
     timestamp: env.timestamp,
     storage: {
@@ -72,6 +73,7 @@ function environmentOf(
       setBytes: (slot, bytes) => apply(() => journal.state.putCell(address, slot, storageValue(bytes))),
     },
     emit: (topics, data) => apply(() => journal.logs.push({ address, topics, data })),
+    balance: () => journal.state.account(address)?.balance ?? 0n,
     transfer: (to, wei) => apply(() => journal.transfer(address, to, wei)),
     ancestor: (depth) => env.ancestor(depth),
   }

@@ -108,7 +108,8 @@ function checkIncludable({ transaction, state, env, vm, gasAvailable }: Transact
     const reason = `gas limit ${gasLimit} is below the intrinsic gas ${intrinsic}`
     throw new TransactionRejected(reason, `at least ${intrinsic}`, gasLimit)
   }
-  const price = value + gasPrice * gasLimit
+  // A free call of the Bridge is included whatever gas it could not pay for.
+  const price = value + (intrinsic > 0n ? gasPrice * gasLimit : 0n)
   if (price > balance) {
     throw new TransactionRejected(`balance ${balance} does not cover ${price}`, `at least ${price}`, balance)
   }

@@ -14,21 +14,46 @@ export function keyedSlot(name: string, key: string): bigint {
   return toBigInt(keccak256(utf8.encode(`${name}-${key}`)))
 }
 
+/** The slot of a cell of the union bridge: keccak-256 of the name, however short it is. */
+function hashedSlot(name: string): bigint {
+  return toBigInt(keccak256(utf8.encode(name)))
+}
+
 /** Named cells. */
 export const CELL = {
   /** The best header with its height and work. */
   chainHead: namedSlot('blockStoreChainHead'),
   /** When `receiveHeader` last added a header: RLP of Unix seconds. */
   lastReception: namedSlot('receiveHeadersLastTimestamp'),
-  /** Transactions of the parent chain that were processed before RSKIP-134; empty. */
+  /** Transactions of the parent chain that were processed before RSKIP-134. */
   processedTransactions: namedSlot('btcTxHashesAP'),
-  /** Release requests of before RSKIP-146; empty. */
+  /** Release requests of before RSKIP-146. */
   oldReleaseRequests: namedSlot('releaseRequestQueue'),
   releaseRequests: namedSlot('releaseRequestQueueWithTxHash'),
+  /** Releases that wait for confirmations, of before RSKIP-146. */
+  oldReleases: namedSlot('releaseTransactionSet'),
+  releases: namedSlot('releaseTransactionSetWithTxHash'),
+  /** Releases that wait for signatures. */
+  signingReleases: namedSlot('rskTxsWaitingFS'),
+  svpFundHash: namedSlot('svpFundTxHashUnsigned'),
+  svpFund: namedSlot('svpFundTxSigned'),
+  svpSpendHash: namedSlot('svpSpendTxHashUnsigned'),
+  svpSpendRelease: namedSlot('svpSpendTxWaitingForSignatures'),
   /** RLP of the height from which the next peg-out may be made. */
   nextPegoutHeight: namedSlot('nextPegoutHeight'),
-  /** Outputs that the active federation can spend. */
-  federationOutputs: namedSlot('newFederationBtcUTXOs'),
+  /** Outputs that the newest federation can spend; testnet has had others (RSKIP-284, RSKIP-293). */
+  newOutputs: namedSlot('newFederationBtcUTXOs'),
+  newOutputsOfTestnet: namedSlot('newFederationBtcUTXOsForTestnet'),
+  newOutputsOfTestnetSinceHop: namedSlot('newFedBtcUTXOsForTestnetPostHop'),
+  /** Outputs that the federation before it can spend. */
+  oldOutputs: namedSlot('oldFederationBtcUTXOs'),
+  newFederation: namedSlot('newFederation'),
+  newFederationVersion: namedSlot('newFederationFormatVersion'),
+  oldFederation: namedSlot('oldFederation'),
+  oldFederationVersion: namedSlot('oldFederationFormatVersion'),
+  activeCreationHeight: namedSlot('activeFedCreationBlockHeight'),
+  nextCreationHeight: namedSlot('nextFedCreationBlockHeight'),
+  lastRetiredScript: namedSlot('lastRetiredFedP2SHScript'),
   feePerKb: namedSlot('feePerKb'),
   feeElection: namedSlot('feePerKbElection'),
   lockingCap: namedSlot('lockingCap'),
@@ -39,11 +64,11 @@ export const CELL = {
   pendingFederationVersion: namedSlot('pendingFederationFormatVersion'),
   proposedFederation: namedSlot('proposedFederation'),
   proposedFederationVersion: namedSlot('proposedFederationFormatVersion'),
-  unionAddress: namedSlot('unionBridgeContractAddress'),
-  unionLockingCap: namedSlot('unionBridgeLockingCap'),
-  unionTransferred: namedSlot('weisTransferredToUnionBridge'),
-  unionRequestEnabled: namedSlot('unionBridgeRequestEnabled'),
-  unionReleaseEnabled: namedSlot('unionBridgeReleaseEnabled'),
-  superEvent: namedSlot('superEvent'),
-  baseEvent: namedSlot('baseEvent'),
+  unionAddress: hashedSlot('unionBridgeContractAddress'),
+  unionLockingCap: hashedSlot('unionBridgeLockingCap'),
+  unionTransferred: hashedSlot('weisTransferredToUnionBridge'),
+  unionRequestEnabled: hashedSlot('unionBridgeRequestEnabled'),
+  unionReleaseEnabled: hashedSlot('unionBridgeReleaseEnabled'),
+  superEvent: hashedSlot('superEvent'),
+  baseEvent: hashedSlot('baseEvent'),
 } as const

@@ -8,6 +8,7 @@ import {
   fromBigIntSigned,
   oneByte,
   toBigInt,
+  toBigIntSigned,
 } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
@@ -76,7 +77,7 @@ export function slotOf(bits: readonly number[]): bigint | undefined {
   return BigInt(`0b${bits.slice(first).join('')}`)
 }
 
-/** RLP of [nonce, balance]; the balance is a signed integer, so that 0 is one byte. */
+/** RLP of [nonce, balance]; the balance is a signed integer, so that 0 is one byte, and it may be below 0. */
 export function encodeAccount({
   nonce,
   balance,
@@ -91,7 +92,7 @@ export function encodeAccount({
 export function decodeAccount(rlp: Uint8Array): { readonly nonce: bigint; readonly balance: bigint } {
   const [nonce, balance] = readFlatStrings(rlp) ?? []
   if (nonce === undefined || balance === undefined) throw new RangeError('malformed account in the state')
-  return { nonce: toBigInt(nonce), balance: toBigInt(balance) }
+  return { nonce: toBigInt(nonce), balance: toBigIntSigned(balance) }
 }
 
 /** What a storage cell holds: a 256-bit word, or the bytes that a precompile wrote when they are no word's minimal form. */

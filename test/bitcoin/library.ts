@@ -28,6 +28,7 @@ interface Library {
     }
     p2wsh(options: { redeem: { output: Uint8Array }; network: object }): { output: Uint8Array }
     p2wpkh(options: { pubkey: Uint8Array; network: object }): { output: Uint8Array }
+    p2pkh(options: { pubkey: Uint8Array; network: object }): { address: string; output: Uint8Array }
   }
   readonly script: {
     decompile(script: Uint8Array): readonly (number | Uint8Array)[] | null

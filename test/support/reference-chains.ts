@@ -15,8 +15,11 @@ import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { environmentOf } from '../../src/engine/blockchain/ancestry.ts'
 import { createVm } from '../../src/evm/vm.ts'
 import { applyBlock, type BlockResult } from '../../src/execution/apply-block.ts'
+import { messageCall, type Simulation } from '../../src/execution/message-call.ts'
+import type { CallRequest } from '../../src/execution/request.ts'
 import type { StateReader } from '../../src/state/model.ts'
-import { Overlay } from '../../src/state/overlay.ts'
+import { Overlay, type StateChanges } from '../../src/state/overlay.ts'
+import { cellBytes } from '../../src/state/state-keys.ts'
 import { StateTrie } from '../../src/state/state-trie.ts'
 import { stateEntries } from './state-entries.ts'
 
@@ -56,6 +59,8 @@ export function referenceChains(name: string): ReferenceChain[] {
 }
 
 const config = CHAINS.regtest
+/** Gas of simulated messages: more than any needs. */
+const SIMULATION_GAS = 100_000_000n
 /** State root of the regtest genesis by the reference node's trie (docs/internals/protocol.md#72-regtest-genesis). */
 const GENESIS_STATE_ROOT = '0x9c13f6bf26a9d1b13b708b5da083cb8f4e948bb7f903174081ad95810d52723f'
 
@@ -82,6 +87,7 @@ export function createReferenceReplay(vm = createVm({ chainId: config.chainId })
   const code = new Map<Hex, Uint8Array>()
   const trie = new StateTrie({ node: (hash) => nodes.get(hash), code: (hash) => code.get(hash) })
   const known = new Map<Hex, ExecutedBlock>()
+  const written = new Map<Hex, StateChanges>()
 
   function keep(root: Hex, state: Overlay): Hex {
     const committed = trie.commit(root, state.changes())
@@ -132,6 +138,7 @@ export function createReferenceReplay(vm = createVm({ chainId: config.chainId })
       env,
     })
     const hash = headerHash(block.header, config)
+    written.set(hash, state.changes())
     known.set(hash, {
       hash,
       block,
@@ -195,5 +202,39 @@ export function createReferenceReplay(vm = createVm({ chainId: config.chainId })
     ])
   }
 
-  return { run, differencesOf, stateAfter, entriesAfter }
+  /** The state after a block that was run, by its hash. */
+  function state(hash: Hex): StateReader {
+    return trie.reader((known.get(hash) as ExecutedBlock).postState)
+  }
+
+  /** The cells of an account that a block that was run changed, with their bytes after it. */
+  function cellChanges(hash: Hex, address: Hex): Map<bigint, Hex> {
+    const { parentHash } = (known.get(hash) as ExecutedBlock).block.header
+    const [before, after] = [parentHash, hash].map((at) => state(at))
+    const changed = new Map<bigint, Hex>()
+    for (const slot of written.get(hash)?.storage.get(address)?.slots.keys() ?? []) {
+      const [was, is] = [before, after].map((at) => toHex(cellBytes(at?.cell(address, slot) ?? 0n)))
+      if (is !== undefined && is !== was) changed.set(slot, is)
+    }
+    return changed
+  }
+
+  /** Simulates a message on a block that was run, as `eth_call` does. */
+  async function simulate(hash: Hex, request: CallRequest): Promise<Simulation> {
+    const { header } = (known.get(hash) as ExecutedBlock).block
+    const parent = known.get(header.parentHash) ?? (known.get(hash) as ExecutedBlock)
+    const env = environmentOf(header, ancestryFrom(parent), (at) => known.get(at))
+    return messageCall({ request, state: state(hash), env, vm, gasCap: SIMULATION_GAS })
+  }
+
+  return {
+    genesisHash: first.hash,
+    run,
+    differencesOf,
+    stateAfter,
+    entriesAfter,
+    state,
+    cellChanges,
+    simulate,
+  }
 }

@@ -43,6 +43,8 @@ export interface PrecompileEnvironment {
   readonly isLocal: boolean
   /** The signed transaction that calls; `undefined` when code calls, and in a simulation. */
   readonly transaction: Transaction | undefined
+  /** Hash of the signed transaction that started all of this; `undefined` in a simulation. */
+  readonly originHash: Hex | undefined
   /** Height of the executing block. */
   readonly number: number
   /** Of the executing block, Unix seconds. */
@@ -50,6 +52,8 @@ export interface PrecompileEnvironment {
   readonly storage: PrecompileStorage
   /** Adds a log of the contract's own address. */
   emit(topics: readonly Hex[], data: Uint8Array): void
+  /** Wei of the contract's own account. */
+  balance(): bigint
   /** Moves wei from the contract's own account, which must have them. */
   transfer(to: Hex, wei: bigint): void
   /** 0 is the parent of the executing block; `undefined` when there is no such block. */

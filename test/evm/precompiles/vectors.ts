@@ -36,10 +36,12 @@ export const ENVIRONMENT: PrecompileEnvironment = {
   isTop: false,
   isLocal: false,
   transaction: undefined,
+  originHash: undefined,
   number: 1,
   timestamp: 0,
   storage: { get: () => 0n, bytes: () => EMPTY, setBytes: () => {} },
   emit: () => {},
+  balance: () => 0n,
   transfer: () => {},
   ancestor: () => undefined,
 }

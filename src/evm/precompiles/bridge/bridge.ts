@@ -1,23 +1,29 @@
-/** 0x01000006: the Bridge to the parent chain, with the local network's settings (docs/internals/protocol.md#66-bridge). */
-import { FEDERATORS, isFreeBridgeTransaction } from '../../../chain/bridge-senders.ts'
+/** 0x01000006: the Bridge to the parent chain (docs/internals/protocol.md#66-bridge). */
+import { type IsActive, isActive as isActiveAt } from '../../../chain/activations.ts'
+import { isFreeBridgeTransaction } from '../../../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
 import { toNumber } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
 import { NodeError } from '../../../errors.ts'
 import type { MethodContract } from '../method-contract.ts'
 import { type PrecompileEnvironment, PrecompileFailure } from '../precompile.ts'
-import { FEDERATION_CHANGE_METHODS } from './federation-change.ts'
-import { HeaderChain } from './header-chain.ts'
-import { HEADER_METHODS } from './header-methods.ts'
-import { Arguments, argumentReader, type BridgeMethod } from './method.ts'
-import { REGISTRATION_METHODS } from './registration.ts'
-import { RELEASE_METHOD } from './release.ts'
-import { SETTING_METHODS } from './setting-votes.ts'
-import { STATE_METHODS } from './state-methods.ts'
-import { BridgeStore } from './store.ts'
-import { UNION_METHODS } from './union.ts'
-import { RETIRED_SIGNATURES, UNSIMULATED_METHODS } from './unsimulated-methods.ts'
-import { WHITELIST_METHODS } from './whitelist.ts'
+import type { BridgeNetwork } from './constants/network.ts'
+import { REGTEST } from './constants/regtest.ts'
+import { FEDERATION_CHANGE_METHODS } from './federation/change.ts'
+import { Federations } from './federation/federations.ts'
+import { FEDERATION_METHODS } from './federation/methods.ts'
+import { HeaderChain } from './headers/header-chain.ts'
+import { HEADER_METHODS } from './headers/methods.ts'
+import { Arguments, argumentReader, type BridgeMethod, type BridgeState } from './method.ts'
+import { PEGIN_METHODS } from './pegin/methods.ts'
+import { PEGOUT_METHODS } from './pegout/methods.ts'
+import { RELEASE_METHOD } from './pegout/release.ts'
+import { FederationCells } from './storage/federation-cells.ts'
+import { PegCells } from './storage/peg-cells.ts'
+import { BridgeStore } from './storage/store.ts'
+import { UNION_METHODS } from './union/union.ts'
+import { SETTING_METHODS } from './votes/settings.ts'
+import { WHITELIST_METHODS } from './votes/whitelist.ts'
 
 interface Entry {
   readonly method: BridgeMethod
@@ -38,33 +44,36 @@ const ENTRIES: ReadonlyMap<number, Entry> = new Map(
   [
     RELEASE_METHOD,
     ...HEADER_METHODS,
-    ...STATE_METHODS,
-    ...REGISTRATION_METHODS,
+    ...PEGIN_METHODS,
+    ...PEGOUT_METHODS,
+    ...FEDERATION_METHODS,
     ...FEDERATION_CHANGE_METHODS,
     ...WHITELIST_METHODS,
     ...SETTING_METHODS,
     ...UNION_METHODS,
-    ...UNSIMULATED_METHODS,
   ].map((method) => [
     selectorOf(method.signature),
     { method, readArguments: argumentReader(method.signature) },
   ]),
 )
 
-const RETIRED: ReadonlyMap<number, string> = new Map(
-  RETIRED_SIGNATURES.map((signature) => [selectorOf(signature), signature]),
-)
-
 /** Gas of input that calls no method. */
 const MISS_GAS = 23_000n
 const GAS_PER_BYTE = 2n
 
-/** `undefined` for data that call no method: unknown or switched off, or with malformed arguments. */
-function prepare(input: Uint8Array): Prepared | undefined {
+function isOffered({ since, until }: BridgeMethod, isActive: IsActive): boolean {
+  return (since === undefined || isActive(since)) && (until === undefined || !isActive(until))
+}
+
+function entryOf(input: Uint8Array): Entry | undefined {
+  return input.length < 4 ? undefined : ENTRIES.get(toNumber(input.subarray(0, 4)))
+}
+
+/** `undefined` for data that call no method: unknown or not in force, or with malformed arguments. */
+function prepare(input: Uint8Array, isActive: IsActive): Prepared | undefined {
   if (input.length === 0) return { method: RELEASE_METHOD, args: new Arguments([]) }
-  if (input.length < 4) return undefined
-  const entry = ENTRIES.get(toNumber(input.subarray(0, 4)))
-  if (entry === undefined) return undefined
+  const entry = entryOf(input)
+  if (entry === undefined || !isOffered(entry.method, isActive)) return undefined
   try {
     return { method: entry.method, args: entry.readArguments(input.subarray(4)) }
   } catch (error) {
@@ -73,44 +82,69 @@ function prepare(input: Uint8Array): Prepared | undefined {
   }
 }
 
-function missMessage(input: Uint8Array): string {
-  const retired = input.length < 4 ? undefined : RETIRED.get(toNumber(input.subarray(0, 4)))
-  return retired === undefined ? 'no such method, or malformed arguments' : `${retired} is switched off`
+function missMessage(input: Uint8Array, isActive: IsActive): string {
+  const method = entryOf(input)?.method
+  return method === undefined || isOffered(method, isActive)
+    ? 'no such method, or malformed arguments'
+    : `${method.signature} is switched off`
 }
 
-/** Throws PrecompileFailure for a caller, or a way of calling, that the method refuses. */
-function checkCaller(method: BridgeMethod, env: PrecompileEnvironment): void {
-  if (method.isLocalOnly && !env.isLocal) {
-    throw new PrecompileFailure(`${method.signature} answers simulations only`)
+/** Throws PrecompileFailure for a way of calling that the method refuses. */
+function checkKind(method: BridgeMethod, env: PrecompileEnvironment, isActive: IsActive): void {
+  const { isLocalOnly = false, isView, signature } = method
+  const isLocal = typeof isLocalOnly === 'string' ? !isActive(isLocalOnly) : isLocalOnly
+  if (isLocal && isActive('rskip88') && !env.isLocal) {
+    throw new PrecompileFailure(`${signature} answers simulations only`)
   }
-  if (env.kind !== 'call' && !(env.kind === 'staticcall' && method.isView)) {
-    throw new PrecompileFailure(`${method.signature} does not serve a ${env.kind}`)
-  }
-  if (method.isForFederators && !FEDERATORS.has(env.caller)) {
-    throw new PrecompileFailure(`${method.signature} serves members of the federation only`)
+  if (isActive('rskip417') && env.kind !== 'call' && !(env.kind === 'staticcall' && isView)) {
+    throw new PrecompileFailure(`${signature} does not serve a ${env.kind}`)
   }
 }
 
-/** The cells and headers that one call reads and changes: the gas of a method may read them before it runs. */
-interface CallState {
-  readonly store: BridgeStore
-  readonly headers: HeaderChain
+/** Throws PrecompileFailure for a caller that the method refuses. */
+function checkCaller(
+  { servesOnly, signature }: BridgeMethod,
+  env: PrecompileEnvironment,
+  state: BridgeState,
+): void {
+  if (servesOnly === undefined) return
+  const { federations, isActive } = state
+  const served =
+    servesOnly === 'signers' ? [...federations.live(), federations.proposed()] : federations.live()
+  if (signature.startsWith('receiveHeaders') && isActive('rskip124') && !isActive('rskip200')) return
+  if (!federations.isMember(env.caller, served)) {
+    throw new PrecompileFailure(`${signature} serves members of the federation only`)
+  }
 }
 
-const callStates = new WeakMap<PrecompileEnvironment, CallState>()
+/** The Bridge as a call finds it. */
+export function openBridge(
+  env: PrecompileEnvironment,
+  network: BridgeNetwork,
+  isActive: IsActive,
+): BridgeState {
+  const store = new BridgeStore(env.storage)
+  const federationCells = new FederationCells(store, { network, isActive })
+  const peg = new PegCells(store, isActive)
+  const federations = new Federations({ cells: federationCells, network, isActive, number: env.number })
+  const headers = new HeaderChain({ storage: env.storage, store, network, isActive, federations })
+  return { network, isActive, store, headers, peg, federationCells, federations }
+}
 
-function stateOf(env: PrecompileEnvironment): CallState {
-  let state = callStates.get(env)
-  if (state === undefined) {
-    const store = new BridgeStore(env.storage)
-    state = { store, headers: new HeaderChain(env.storage, store) }
-    callStates.set(env, state)
+/** Runs what may find malformed data of the parent chain. Throws PrecompileFailure in place of a RangeError. */
+function failing<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof RangeError) throw new PrecompileFailure(error.message)
+    throw error
   }
-  return state
 }
 
 /** Answers a view of the Bridge whose cells are another node's; throws PrecompileFailure where that fails. */
 export type BridgeView = (input: Uint8Array, env: PrecompileEnvironment) => Uint8Array
+
+const ALL_RULES: IsActive = (rule) => isActiveAt('regtest', rule, Number.MAX_SAFE_INTEGER)
 
 /**
  * The contract on a fork: another node answers the views, whose cells cannot be fetched, and nothing is written. A write
@@ -129,42 +163,61 @@ export function bridgeOver(
   }
   return {
     methodGas(input) {
-      const gas = prepare(input)?.method.gas ?? MISS_GAS
+      const gas = prepare(input, ALL_RULES)?.method.gas ?? MISS_GAS
       return typeof gas === 'bigint' ? gas + GAS_PER_BYTE * BigInt(input.length) : MISS_GAS
     },
     run(input, env) {
-      const call = prepare(input)
-      if (call === undefined) throw new PrecompileFailure(missMessage(input))
+      const call = prepare(input, ALL_RULES)
+      if (call === undefined) throw new PrecompileFailure(missMessage(input, ALL_RULES))
       const { method } = call
-      checkCaller(method, env)
+      checkKind(method, env, ALL_RULES)
       if (!method.isView || typeof method.gas !== 'bigint') throw refusal(method, env)
       return view(input, env)
     },
   }
 }
 
-/** The contract. A transaction of a federator or voter pays no gas; a simulation has no signature to prove one. */
-export const bridge: MethodContract = {
-  methodGas(input, env) {
-    if (env.isTop && !env.isLocal && isFreeBridgeTransaction(env.caller, PRECOMPILE_ADDRESS.bridge)) return 0n
-    const call = prepare(input)
-    if (call === undefined) return MISS_GAS
-    const { gas } = call.method
-    const price = typeof gas === 'bigint' ? gas : gas(call.args, stateOf(env).headers)
-    return price + GAS_PER_BYTE * BigInt(input.length)
-  },
-  run(input, env) {
-    const call = prepare(input)
-    if (call === undefined) throw new PrecompileFailure(missMessage(input))
-    const { method, args } = call
-    checkCaller(method, env)
-    if (method.run === undefined) {
-      const notice = `the Bridge failed on ${method.signature}: transactions of the parent chain are not simulated`
-      throw new PrecompileFailure(notice, { isNotSimulated: true })
-    }
-    const { store, headers } = stateOf(env)
-    const output = method.run({ args, headers, store, env })
-    store.save()
-    return output
-  },
+/**
+ * The contract on a network while these rules are in force. A transaction of a federator or voter pays no gas while the
+ * network is set up; a simulation has no signature to prove one.
+ */
+export function createBridge(network: BridgeNetwork, isActive: IsActive): MethodContract {
+  /** The gas of a method may read cells before it runs: both see the same ones. */
+  const states = new WeakMap<PrecompileEnvironment, BridgeState>()
+  const stateOf = (env: PrecompileEnvironment): BridgeState => {
+    const state = states.get(env) ?? openBridge(env, network, isActive)
+    states.set(env, state)
+    return state
+  }
+  const isFree = (env: PrecompileEnvironment): boolean =>
+    env.isTop &&
+    !env.isLocal &&
+    !isActive('areBridgeTxsPaid') &&
+    isFreeBridgeTransaction(env.caller, PRECOMPILE_ADDRESS.bridge, network.senders)
+  return {
+    methodGas(input, env) {
+      if (isFree(env)) return 0n
+      const call = prepare(input, isActive)
+      if (call === undefined) return MISS_GAS
+      const { gas } = call.method
+      const price = typeof gas === 'bigint' ? gas : gas(call.args, stateOf(env))
+      return price + GAS_PER_BYTE * BigInt(input.length)
+    },
+    run(input, env) {
+      const call = prepare(input, isActive)
+      if (call === undefined) throw new PrecompileFailure(missMessage(input, isActive))
+      const { method, args } = call
+      checkKind(method, env, isActive)
+      return failing(() => {
+        const state = stateOf(env)
+        checkCaller(method, env, state)
+        const output = method.run({ ...state, args, env })
+        state.store.save()
+        return output
+      })
+    },
+  }
 }
+
+/** The contract on the local network, with every rule that it has in force. */
+export const bridge: MethodContract = createBridge(REGTEST, ALL_RULES)

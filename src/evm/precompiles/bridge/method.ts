@@ -1,9 +1,15 @@
-/** How one method of the bridge is described: signature, price, who may call it, and what it answers. */
+/** How one method of the Bridge is described: signature, price, who may call it, and what it answers. */
+import type { IsActive } from '../../../chain/activations.ts'
+import type { RuleName } from '../../../chain/consensus-rules.ts'
 import { type Hex, toFixedHex } from '../../../encoding/hex.ts'
 import { readBytes, readBytesArray, readInt, readWord, readWordArray } from '../abi.ts'
 import type { PrecompileEnvironment } from '../precompile.ts'
-import type { HeaderChain } from './header-chain.ts'
-import type { BridgeStore } from './store.ts'
+import type { BridgeNetwork } from './constants/network.ts'
+import type { Federations } from './federation/federations.ts'
+import type { HeaderChain } from './headers/header-chain.ts'
+import type { FederationCells } from './storage/federation-cells.ts'
+import type { PegCells } from './storage/peg-cells.ts'
+import type { BridgeStore } from './storage/store.ts'
 
 type Value = bigint | Uint8Array | readonly Uint8Array[]
 
@@ -69,11 +75,21 @@ export class Arguments {
   }
 }
 
-/** Where a method runs. */
-export interface BridgeCall {
-  readonly args: Arguments
-  readonly headers: HeaderChain
+/** The Bridge as one call finds it: what it keeps and what changes until the call succeeds. */
+export interface BridgeState {
+  readonly network: BridgeNetwork
+  /** Is a rule in force in the executing block? */
+  readonly isActive: IsActive
   readonly store: BridgeStore
+  readonly headers: HeaderChain
+  readonly peg: PegCells
+  readonly federationCells: FederationCells
+  readonly federations: Federations
+}
+
+/** A call of a method. */
+export interface BridgeCall extends BridgeState {
+  readonly args: Arguments
   readonly env: PrecompileEnvironment
 }
 
@@ -81,15 +97,19 @@ export interface BridgeCall {
 export interface BridgeMethod {
   /** Name and canonical types. */
   readonly signature: string
-  readonly gas: bigint | ((args: Arguments, headers: HeaderChain) => bigint)
-  /** Answers only simulations. */
-  readonly isLocalOnly?: boolean
+  readonly gas: bigint | ((args: Arguments, state: BridgeState) => bigint)
+  /** The rule that brings it; absent: it was always there. */
+  readonly since?: RuleName
+  /** The rule that takes it away. */
+  readonly until?: RuleName
+  /** Answers only simulations, always or until a rule. */
+  readonly isLocalOnly?: boolean | RuleName
   /** Serves STATICCALL as well as CALL; the others serve CALL only (RSKIP-417). */
   readonly isView?: boolean
-  /** Serves members of the federation only. */
-  readonly isForFederators?: boolean
-  /** The encoded result. Throws PrecompileFailure. Absent: this node does not simulate it. */
-  readonly run?: (call: BridgeCall) => Uint8Array
+  /** Serves members only: of the active and the retiring federation, or of the proposed one too. */
+  readonly servesOnly?: 'federators' | 'signers'
+  /** The encoded result. Throws PrecompileFailure, or a RangeError for malformed data of the parent chain. */
+  readonly run: (call: BridgeCall) => Uint8Array
 }
 
 /** A reader of arguments by a signature's types. The reader throws a RangeError when they are not all there. */

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { concat } from '../../../../src/encoding/bytes.ts'
 import { doubleSha256, keccakHex } from '../../../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../../../src/encoding/hex.ts'
-import { HeaderChain } from '../../../../src/evm/precompiles/bridge/header-chain.ts'
-import { BridgeStore } from '../../../../src/evm/precompiles/bridge/store.ts'
+import { openBridge } from '../../../../src/evm/precompiles/bridge/bridge.ts'
+import { REGTEST } from '../../../../src/evm/precompiles/bridge/constants/regtest.ts'
 import {
   dataOf,
   FEDERATOR,
@@ -186,8 +186,7 @@ describe('branches', () => {
   })
 
   it('any order of arrival gives the branch with the most work', () => {
-    const { storage } = freshBridge()
-    const chain = new HeaderChain(storage, new BridgeStore(storage))
+    const { headers: chain } = openBridge(freshBridge().env, REGTEST, () => true)
     for (const header of [...trunk, ...branch]) chain.add(header)
     expect(chain.best().work).toBe(2n * 5n)
   })

@@ -148,22 +148,3 @@ describe('prices that depend on arguments', () => {
     expect(bridge.gas(data, { isTop: true, isLocal: false })).toBe(48_008n)
   })
 })
-
-describe('methods that are not simulated', () => {
-  const asked = new Set(
-    enabled
-      .filter((method) => failure(plainData(method), { caller: FEDERATOR })?.isNotSimulated)
-      .map((m) => m.signature),
-  )
-
-  it('are those that sign or create transactions of the parent chain', () => {
-    expect([...asked].sort()).toEqual(['addSignature(bytes,bytes[],bytes)', 'updateCollections()'])
-  })
-
-  it('fail with a message that names the method', () => {
-    const message = failure(dataOf('updateCollections'), { caller: FEDERATOR })?.message
-    expect(message).toBe(
-      'the Bridge failed on updateCollections(): transactions of the parent chain are not simulated',
-    )
-  })
-})

@@ -1,0 +1,66 @@
+/** What a transaction of a federation costs: its size once it is signed, and which outputs are too small to be spent. */
+import { parseRedeem, type Redeem } from '../../../../bitcoin/redeem-script-parser.ts'
+import {
+  encodeOutput,
+  encodeTransaction,
+  FINAL_SEQUENCE,
+  type Input,
+  type Output,
+  type Transaction,
+} from '../../../../bitcoin/transaction.ts'
+import { EMPTY } from '../../../../encoding/bytes.ts'
+import { type FederationFormat, FORMAT } from '../constants/network.ts'
+import type { SpendableOutput } from '../storage/outputs.ts'
+
+/** An output and the script that spends it. */
+export interface Funds {
+  readonly output: SpendableOutput
+  readonly redeemScript: Uint8Array
+}
+
+/** An input without scripts, and what will sign it. */
+export interface Spent {
+  readonly input: Input
+  readonly redeem: Redeem
+}
+
+/** Bytes of a signature as fees are computed. */
+const SIGNATURE_BYTES = 75n
+/** Bytes of the script of an input whose signatures are in the witness. */
+const WITNESS_INPUT_BYTES = 36
+/** Least fee per thousand bytes, and of a transaction that sweeps a wallet; satoshi. */
+export const LEAST_FEE = 5_000n
+/** An output is dust below the fee, at this price per thousand bytes, of it and of an input that spends it. */
+const DUST_PRICE = 15_000n
+const SPENDING_BYTES = 148n
+/** Largest transaction that the parent chain's nodes relay. */
+export const MAX_RELEASE_BYTES = 100_000
+
+/** The input that spends an output. Throws a RangeError for a script that no federation has. */
+export function spentBy({ output: { hash, index }, redeemScript }: Funds): Spent {
+  const redeem = parseRedeem(redeemScript)
+  if (redeem === undefined) throw new RangeError('a script that is no script of a federation')
+  return { input: { hash, index, script: EMPTY, sequence: FINAL_SEQUENCE, witness: [] }, redeem }
+}
+
+/** Bytes by which the fee is computed of a transaction whose inputs have no scripts yet; virtual ones of the witness format (BIP-141). */
+export function feeSize(transaction: Transaction, spent: readonly Spent[], format: FederationFormat): bigint {
+  const bytes = BigInt(encodeTransaction(transaction).length)
+  const signing = spent.reduce(
+    (sum, { redeem }) => sum + BigInt(redeem.required) * SIGNATURE_BYTES + BigInt(redeem.script.length),
+    0n,
+  )
+  if (format !== FORMAT.witness) return bytes + signing
+  const base = bytes + BigInt(WITNESS_INPUT_BYTES * spent.length)
+  return (4n * base + signing) / 4n
+}
+
+/** Least value of an output that is not dust, satoshi. */
+export function dustLimit(script: Uint8Array): bigint {
+  const { length } = encodeOutput({ value: 0n, script })
+  return (DUST_PRICE * (BigInt(length) + SPENDING_BYTES)) / 1000n
+}
+
+export function isDust({ value, script }: Output): boolean {
+  return value < dustLimit(script)
+}
