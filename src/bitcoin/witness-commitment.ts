@@ -8,11 +8,16 @@ import type { Transaction } from './transaction.ts'
 const HEAD = Uint8Array.of(OP.RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed)
 const SCRIPT_BYTES = 38
 
-/** The 32 bytes that the last committing output has; `undefined` when none commits. */
-export function findWitnessCommitment({ outputs }: Transaction): Uint8Array | undefined {
-  const output = outputs.findLast(
+/** Position of the last committing output; -1 when none commits. */
+export function commitmentPosition({ outputs }: Transaction): number {
+  return outputs.findLastIndex(
     ({ script }) => script.length >= SCRIPT_BYTES && equal(script.subarray(0, HEAD.length), HEAD),
   )
+}
+
+/** The 32 bytes that the last committing output has; `undefined` when none commits. */
+export function findWitnessCommitment(transaction: Transaction): Uint8Array | undefined {
+  const output = transaction.outputs[commitmentPosition(transaction)]
   return output?.script.slice(HEAD.length, SCRIPT_BYTES)
 }
 

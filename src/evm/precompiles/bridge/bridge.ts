@@ -103,15 +103,14 @@ function checkKind(method: BridgeMethod, env: PrecompileEnvironment, isActive: I
 
 /** Throws PrecompileFailure for a caller that the method refuses. */
 function checkCaller(
-  { servesOnly, signature }: BridgeMethod,
+  { servesOnly, isPublic, signature }: BridgeMethod,
   env: PrecompileEnvironment,
   state: BridgeState,
 ): void {
-  if (servesOnly === undefined) return
   const { federations, isActive } = state
+  if (servesOnly === undefined || isPublic?.(isActive)) return
   const served =
     servesOnly === 'signers' ? [...federations.live(), federations.proposed()] : federations.live()
-  if (signature.startsWith('receiveHeaders') && isActive('rskip124') && !isActive('rskip200')) return
   if (!federations.isMember(env.caller, served)) {
     throw new PrecompileFailure(`${signature} serves members of the federation only`)
   }

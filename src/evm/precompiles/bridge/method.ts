@@ -108,6 +108,8 @@ export interface BridgeMethod {
   readonly isView?: boolean
   /** Serves members only: of the active and the retiring federation, or of the proposed one too. */
   readonly servesOnly?: 'federators' | 'signers'
+  /** The rules under which it serves everyone, whatever `servesOnly` says. */
+  readonly isPublic?: (isActive: IsActive) => boolean
   /** The encoded result. Throws PrecompileFailure, or a RangeError for malformed data of the parent chain. */
   readonly run: (call: BridgeCall) => Uint8Array
 }

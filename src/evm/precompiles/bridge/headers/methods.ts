@@ -14,6 +14,7 @@ import { encodeBytes, encodeInt } from '../../abi.ts'
 import { PrecompileFailure } from '../../precompile.ts'
 import { MAX_HEADER_DEPTH, SECONDS_BETWEEN_HEADERS } from '../constants/network.ts'
 import type { Arguments, BridgeCall, BridgeMethod, BridgeState } from '../method.ts'
+import { isRootOf } from './block-root.ts'
 import type { HeaderChain } from './header-chain.ts'
 import { LOCATOR_METHOD } from './locator.ts'
 
@@ -124,7 +125,8 @@ function merkleRoot(transactionHash: Uint8Array, path: number, siblings: readonl
   }
 }
 
-function confirmations({ args, headers }: BridgeCall): number {
+function confirmations(call: BridgeCall): number {
+  const { args, headers } = call
   const path = args.index(2)
   const siblings = args.list(3)
   const significantBits = 32 - Math.clz32(path)
@@ -139,8 +141,7 @@ function confirmations({ args, headers }: BridgeCall): number {
   if (best === undefined) return UNCONFIRMED.outOfReach
   if (best.header?.hash !== header.hash) return UNCONFIRMED.notBest
   const root = merkleRoot(args.bytes(0), path, siblings)
-  if (Buffer.compare(root, decodeParentHeader(header.bytes).merkleRoot) !== 0) return UNCONFIRMED.wrongBranch
-  return depth + 1
+  return isRootOf(call, header, root) ? depth + 1 : UNCONFIRMED.wrongBranch
 }
 
 /** All that has to do with headers. Hashes go in and out in displayed order. */
@@ -150,6 +151,7 @@ export const HEADER_METHODS: readonly BridgeMethod[] = [
     signature: 'receiveHeaders(bytes[])',
     gas: receiveHeadersGas,
     servesOnly: 'federators',
+    isPublic: (isActive) => isActive('rskip124') && !isActive('rskip200'),
     run: receiveHeaders,
   },
   {

@@ -1,11 +1,11 @@
 /** What becomes of a peg-in: it is registered, goes back, or is lost (RSKIP-379). */
-import { type Destination, destinationOf, scriptHashOf } from '../../../../bitcoin/output-script.ts'
+import { type Destination, destinationOf } from '../../../../bitcoin/output-script.ts'
 import type { Transaction } from '../../../../bitcoin/transaction.ts'
 import { equal } from '../../../../encoding/bytes.ts'
 import type { Hex } from '../../../../encoding/hex.ts'
+import type { Federation } from '../federation/federation.ts'
 import { instructionsOf, type PeginInstructions } from './instructions.ts'
 import { paymentsTo } from './payments.ts'
-import type { PegFederation } from './peg-federation.ts'
 import { type Sender, senderOf } from './sender.ts'
 
 /** Why a peg-in is rejected, as the event has it (RSKIP-181). */
@@ -31,13 +31,16 @@ export type Evaluation =
   | { readonly action: 'refund'; readonly reason: bigint; readonly to: Destination }
   | { readonly action: 'keep'; readonly reason: bigint; readonly unrefundable: bigint }
 
+/** A federation as a peg-in is paid to it. */
+export type PeginFederation = Pick<Federation, 'format' | 'outputScript' | 'scriptHash'>
+
 /** Are the federations that the outputs name of different formats? Throws a RangeError for an output to neither key nor script. */
-function paysDifferentFormats({ outputs }: Transaction, live: readonly PegFederation[]): boolean {
+function paysDifferentFormats({ outputs }: Transaction, live: readonly PeginFederation[]): boolean {
   const formats = new Set<number>()
   for (const { script } of outputs) {
     const destination = destinationOf(script)
     if (destination === undefined) throw new RangeError('an output of no standard form')
-    const federation = live.find(({ outputScript }) => equal(scriptHashOf(outputScript), destination.hash))
+    const federation = live.find(({ scriptHash }) => equal(scriptHash, destination.hash))
     if (federation !== undefined) formats.add(federation.format)
   }
   return formats.size > 1
@@ -47,7 +50,7 @@ function paysDifferentFormats({ outputs }: Transaction, live: readonly PegFedera
 function evaluateWithoutInstructions(
   transaction: Transaction,
   sender: Sender | undefined,
-  live: readonly PegFederation[],
+  live: readonly PeginFederation[],
 ): Evaluation {
   if (sender === undefined) {
     return { action: 'keep', reason: REJECTED.unknownSender, unrefundable: UNREFUNDABLE.unknownSender }
@@ -74,7 +77,7 @@ function readInstructions(transaction: Transaction): PeginInstructions | 'malfor
  */
 export function evaluatePegin(
   transaction: Transaction,
-  live: readonly PegFederation[],
+  live: readonly PeginFederation[],
   minimum: bigint,
 ): Evaluation {
   const payments = paymentsTo(transaction, ...live)

@@ -4,13 +4,20 @@
  */
 import { outputScript, scriptHashOf, toScript, toWitnessScript } from '../../../../bitcoin/output-script.ts'
 import { revealedScript } from '../../../../bitcoin/redeem-input.ts'
+import { multisig } from '../../../../bitcoin/redeem-script.ts'
 import { parseRedeem } from '../../../../bitcoin/redeem-script-parser.ts'
 import { spendsScriptHash } from '../../../../bitcoin/script-spending.ts'
 import type { Input, Transaction } from '../../../../bitcoin/transaction.ts'
 import type { IsActive } from '../../../../chain/activations.ts'
 import { equal } from '../../../../encoding/bytes.ts'
+import type { Federation } from '../federation/federation.ts'
 import { paymentsTo, totalOf } from './payments.ts'
-import type { PegFederation } from './peg-federation.ts'
+
+/** A federation as the inputs and outputs of a transaction show it. */
+export type PegFederation = Pick<
+  Federation,
+  'publicKeys' | 'threshold' | 'outputScript' | 'scriptHash' | 'memberScript'
+>
 
 /** The federations that a transaction can come from or go to. */
 export interface Federations {
@@ -55,9 +62,7 @@ export class LegacyTyping {
     if (this.#isActive('rskip199') && inputs.some((_, i) => this.#spends(i, oldScriptHash))) return 'pegout'
     if (this.#isPegin(live, lastRetiredScript)) return 'pegin'
     if (this.#isMigration()) return 'pegout'
-    return this.#comesFrom(live.map(({ standardOutputScript }) => standardOutputScript))
-      ? 'pegout'
-      : 'unknown'
+    return this.#comesFrom(live.map(({ memberScript }) => memberScript)) ? 'pegout' : 'unknown'
   }
 
   #spends(index: number, scriptHash: Uint8Array): boolean {
@@ -77,11 +82,16 @@ export class LegacyTyping {
     federations: readonly PegFederation[],
     retiredScript: Uint8Array | undefined,
   ): boolean {
-    const spent = [...federations.map(({ outputScript }) => outputScript), ...listOf(retiredScript)]
-    if (spent.some((script) => this.#spends(index, scriptHashOf(script)))) return true
+    const spent = [
+      ...federations.map(({ scriptHash }) => scriptHash),
+      ...listOf(retiredScript).map(scriptHashOf),
+    ]
+    if (spent.some((hash) => this.#spends(index, hash))) return true
     const revealed = this.#revealed(input)
     if (revealed === undefined || !this.#isActive('rskip201')) return false
-    const isOfLive = federations.some(({ standardScript }) => equal(standardScript, revealed))
+    const isOfLive = federations.some(({ threshold, publicKeys }) =>
+      equal(multisig(threshold, publicKeys), revealed),
+    )
     return isOfLive || listOf(retiredScript).some((script) => equal(outputScript(toScript(revealed)), script))
   }
 
@@ -97,7 +107,7 @@ export class LegacyTyping {
 
   #isMigration(): boolean {
     const { active, retiring, lastRetiredScript } = this.#federations
-    const left = [...listOf(lastRetiredScript), ...listOf(retiring?.standardOutputScript)]
+    const left = [...listOf(lastRetiredScript), ...listOf(retiring?.memberScript)]
     if (left.length === 0) return false
     const comesFromThem = this.#comesFrom(left)
     return this.#isPegin([active], undefined) && comesFromThem

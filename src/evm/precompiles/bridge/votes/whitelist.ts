@@ -1,6 +1,7 @@
 /** The whitelist of those who may lock coins: kept and voted, though the chain no longer needs an entry in it. */
 
 import { formatAddress, parseAddress } from '../../../../bitcoin/address.ts'
+import type { Destination } from '../../../../bitcoin/output-script.ts'
 import { compare, fromBigInt, fromBigIntSigned, stripZeros } from '../../../../encoding/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../../../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp } from '../../../../encoding/rlp.ts'
@@ -9,7 +10,7 @@ import { CELL } from '../../../../state/bridge-cells.ts'
 import { MAX_LONG } from '../../../word.ts'
 import { encodeInt } from '../../abi.ts'
 import { PrecompileFailure } from '../../precompile.ts'
-import type { BridgeCall, BridgeMethod } from '../method.ts'
+import type { BridgeCall, BridgeMethod, BridgeState } from '../method.ts'
 import type { BridgeStore } from '../storage/store.ts'
 import { ABSENT, encodeText, localView, type Run } from '../views.ts'
 
@@ -79,6 +80,30 @@ function change({ env, store, network }: BridgeCall, make: (list: Whitelist) => 
   const made = make(list)
   write(store, typeof made === 'number' ? list : made)
   return typeof made === 'number' ? made : RESULT.success
+}
+
+/**
+ * May a sender lock satoshi in a block of the parent chain of this height? An entry for one lock is used up. The whitelist
+ * is written back.
+ */
+export function useWhitelist(
+  { store }: BridgeState,
+  sender: Destination,
+  amount: bigint,
+  height: number,
+): boolean {
+  const { entries, disableHeight } = readWhitelist(store)
+  // The cell does not tell kinds of addresses apart; all are read as those of keys.
+  const hash = sender.kind === 'publicKeyHash' ? toHex(sender.hash) : undefined
+  const entry = hash === undefined ? undefined : entries.get(hash)
+  const isListed = entry === 'unlimited' || (entry !== undefined && entry >= amount)
+  const isAllowed = BigInt(height) > disableHeight || isListed
+  const isUsed = isAllowed && entry !== 'unlimited'
+  write(store, {
+    entries: new Map([...entries].filter(([other]) => !(isUsed && other === hash))),
+    disableHeight,
+  })
+  return isAllowed
 }
 
 /** The hash in the address that is the first argument; `undefined` when it is none of the network. */

@@ -10,26 +10,23 @@ import { multisig } from '../../../../../src/bitcoin/redeem-script.ts'
 import { OP } from '../../../../../src/bitcoin/script.ts'
 import { concat, EMPTY } from '../../../../../src/encoding/bytes.ts'
 import { fromHex, type Hex } from '../../../../../src/encoding/hex.ts'
+import type { FederationFormat } from '../../../../../src/evm/precompiles/bridge/constants/network.ts'
 import {
   evaluatePegin,
+  type PeginFederation,
   REJECTED,
   UNREFUNDABLE,
 } from '../../../../../src/evm/precompiles/bridge/pegin/evaluation.ts'
-import type { PegFederation } from '../../../../../src/evm/precompiles/bridge/pegin/peg-federation.ts'
 import { ACCOUNT, input, KEY, pushes, SIGNATURE, transactionOf } from './inputs.ts'
 
 const SCRIPT = multisig(1, [KEY])
-const federation = (format: number, count: number): PegFederation => {
+const federation = (format: FederationFormat, count: number): PeginFederation => {
   const script = multisig(
     1,
     Array.from({ length: count }, () => KEY),
   )
-  return {
-    format,
-    outputScript: outputScript(toWitnessScript(script)),
-    standardScript: script,
-    standardOutputScript: outputScript(toWitnessScript(script)),
-  }
+  const destination = toWitnessScript(script)
+  return { format, outputScript: outputScript(destination), scriptHash: destination.hash }
 }
 const ACTIVE = federation(4000, 2)
 const RETIRING = federation(3000, 3)
@@ -39,7 +36,7 @@ const MINIMUM = 500_000n
 const byKey = input({ script: pushes(SIGNATURE, KEY) })
 const byKeys = input({ script: pushes(EMPTY, SIGNATURE, SCRIPT) })
 const byNone = input()
-const pays = (federation: PegFederation, value = MINIMUM) => ({ value, script: federation.outputScript })
+const pays = (federation: PeginFederation, value = MINIMUM) => ({ value, script: federation.outputScript })
 const note = (hex: string) => ({
   value: 0n,
   script: concat(Uint8Array.of(OP.RETURN), pushes(fromHex(`0x52534b54${hex}` as Hex))),
@@ -52,7 +49,7 @@ const evaluate = (
   ...[first, outputs, live = [ACTIVE, RETIRING]]: readonly [
     Parameters<typeof transactionOf>[0],
     NonNullable<Parameters<typeof transactionOf>[1]>,
-    (readonly PegFederation[])?,
+    (readonly PeginFederation[])?,
   ]
 ) => evaluatePegin(transactionOf(first, outputs), live, MINIMUM)
 
@@ -91,7 +88,7 @@ describe('a peg-in', () => {
   })
 
   it('counts a payment to a key of the same hash as one to a federation when it compares formats', () => {
-    const hash = RETIRING.outputScript.slice(2, 22)
+    const hash = RETIRING.scriptHash
     const toKey = { value: 1n, script: outputScript({ kind: 'publicKeyHash', hash }) }
     expect(evaluate(byKeys, [pays(ACTIVE), toKey])).toMatchObject({ action: 'keep' })
   })
