@@ -41,7 +41,7 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   '@ethereumjs/trie': /^(comparison\/|state\/remote\/(state-proofs|ethereum-roots)\.ts$)/,
   '@ethereumjs/vm': /^comparison\//,
   '@ethereumjs/rlp': /^encoding\/rlp\.ts$/,
-  '@scure/base': /^encoding\/base58\.ts$/,
+  '@scure/base': /^encoding\/(base58|bech32)\.ts$/,
   express: /^transport\//,
   ws: /^(transport|upstream)\//,
   'classic-level': /^store\//,
