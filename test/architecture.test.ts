@@ -24,6 +24,7 @@ const LAYERS = [
   'comparison',
   'ethereumjs',
   'engine',
+  'peg',
   'replication',
   'rpc',
   'node',

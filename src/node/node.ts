@@ -12,6 +12,7 @@ import { createKeyStore, openKeyStore } from '../engine/wallet/key-store.ts'
 import { createWallet } from '../engine/wallet/wallet.ts'
 import { silentLogger } from '../logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from '../options/options.ts'
+import type { Peg } from '../peg/peg.ts'
 import type { Cluster, Joining } from '../replication/cluster.ts'
 import { createAnswer } from '../rpc/cluster-answer.ts'
 import { createRoute, withNodeId } from '../rpc/cluster-routes.ts'
@@ -60,6 +61,8 @@ export interface Node {
    * undoes it. Throws `NodeError` (`invalid-params`) with the path of a member that does not fit, and nothing changed.
    */
   override(address: Hex, changes: AccountChanges): Promise<void>
+  /** The Bitcoin chain and the peg, in a node with the option `bitcoin`. */
+  readonly bitcoin: Peg | undefined
   /** The chain without JSON: domain values in and out. */
   readonly engine: Engine
   /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
@@ -182,7 +185,7 @@ function dispatcherOf(
   const { options, logger, random, now } = parts
   const start = async (remote: RemoteChain | undefined) => (await chains.open(remote)).engine
   // A chain in which another node has a part is not replaced.
-  const isShared = from !== undefined || joining !== undefined
+  const isShared = from !== undefined || joining !== undefined || options.bitcoin
   return createDispatcher({
     methods: METHODS,
     node: holder,
@@ -195,6 +198,7 @@ function dispatcherOf(
     },
     permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
     logger,
+    peg: chains.peg,
     random: joining === undefined ? random : withNodeId(random, joining.id),
     route: joining && createRoute(clusterOf),
     position: joining && clusterOf,
@@ -217,6 +221,7 @@ function nodeOf(
   async function close(): Promise<void> {
     caller.close()
     await cluster?.leave()
+    await chains.peg?.close()
     await holder.close()
     await ownPeers?.close()
   }
@@ -225,6 +230,7 @@ function nodeOf(
     get engine() {
       return holder.engine
     },
+    bitcoin: chains.peg,
     dispatcher,
     peers: holder.engine.peers,
     options,
@@ -251,7 +257,13 @@ function nodeOf(
       if (closing !== undefined) return undefined
       const own = await readHealth(holder.engine, options.dataDir)
       const { failure, damage } = chains.store
-      const health = { ...own, storageFailure: failure?.message, storageDamage: damage }
+      const bitcoin = await chains.peg?.heights()
+      const health = {
+        ...own,
+        storageFailure: failure?.message,
+        storageDamage: damage,
+        ...(bitcoin && { bitcoin }),
+      }
       return cluster === undefined ? health : { ...health, cluster: cluster.health() }
     },
     close() {
@@ -273,16 +285,19 @@ function originIn({ parts, chains, holder }: Opened, dispatcher: Dispatcher): Or
     },
     shared: { peers: holder.engine.peers, load: dispatcher.load },
     version() {
+      const bitcoin = chains.peg?.bitcoin.snapshot()
       const { queries } = holder.engine
       const { hash, postState } = queries.head()
       const pool = [...queries.pendingTransactions(), ...queries.queuedTransactions()]
-      return [hash, postState, ...pool.map((transaction) => transaction.hash)].join()
+      const parent = bitcoin && [bitcoin.chain.best, bitcoin.chain.arrivals]
+      return [hash, postState, parent, ...pool.map((transaction) => transaction.hash)].join()
     },
     start: () => ({
       genesis: chains.genesis,
       names: parts.names.copy(),
       accounts: holder.engine.accounts.copy(),
       modes: holder.engine.dev.modes(),
+      bitcoin: chains.peg?.bitcoin.snapshot(),
     }),
   }
 }

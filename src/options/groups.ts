@@ -53,5 +53,6 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
     title: 'Cluster',
     keys: words(`cluster clusterName role clusterCreds clusterCa clusterReplicas clusterLogBytes maxLag`),
   },
+  { title: 'Bitcoin', keys: words('bitcoin bitcoinBlocksPer federation') },
   { title: 'Terminal', keys: words('logLevel quiet json readyFile') },
 ]

@@ -56,6 +56,8 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   // Scores and bans belong to the node whose callers they are about.
   sco: { guarded: true, answeredBy: 'self' },
   mnr: { guarded: true, answeredBy: 'leader' },
+  btc: { guarded: true, answeredBy: 'leader' },
+  fed: { guarded: true, answeredBy: 'leader' },
   personal: { guarded: true, answeredBy: 'holder' },
   evm: { guarded: true, answeredBy: 'leader' },
   hardhat: { guarded: true, answeredBy: 'leader' },
