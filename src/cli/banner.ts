@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type ForkOrigin, originOf } from '../engine/fork/fork.ts'
+import type { FederationMode } from '../options/bitcoin-settings.ts'
 import type { EvmChoice } from '../options/engine-settings.ts'
 
 /** Accounts beyond this many are only counted. */
@@ -18,6 +19,8 @@ export interface BannerParts {
   readonly mixedMining?: boolean
   /** What executes; shown where it is not our own EVM. */
   readonly evm?: EvmChoice
+  /** The federation's mode, where a Bitcoin chain runs as well. */
+  readonly federation?: FederationMode | undefined
   /** The address of the explorer; `undefined` where it is turned off. */
   readonly explorer?: string | undefined
 }
@@ -44,6 +47,7 @@ export function bannerLines({
   mining,
   mixedMining = false,
   evm = 'tandem',
+  federation,
   explorer,
 }: BannerParts): string[] {
   const { config, accounts, fork } = engine
@@ -56,6 +60,7 @@ export function bannerLines({
     ...(fork === undefined ? [] : [row('Fork', forkText(originOf(fork)))]),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
     row('Mining', miningText(mining, mixedMining)),
+    ...(federation === undefined ? [] : [row('Bitcoin', `regtest, federation ${federation}`)]),
     ...(evm === 'tandem' ? [] : [row('EVM', EVM_TEXTS[evm])]),
     ...(explorer === undefined ? [] : [row('Explorer', explorer)]),
     row('Accounts', listed.length === 0 ? 'none' : `${accounts.list().length}`),
