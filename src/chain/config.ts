@@ -11,6 +11,9 @@ import {
 } from './activations.ts'
 import { type RemascParameters, remascParameters } from './remasc-parameters.ts'
 
+/** Releases of the reference node with different Bridges on local networks: another first federation, another order of peg-outs. */
+export type BridgeRelease = '9.0' | '9.1'
+
 /** One network's constants. Gas in gas, times in seconds, prices in wei. */
 export interface ChainConfig {
   readonly name: ChainName
@@ -51,6 +54,8 @@ export interface ChainConfig {
   gasPriceCapAt(height: number): bigint | undefined
   /** How collected fees are paid out (docs/internals/protocol.md#54-remasc-payout). */
   readonly reward: RemascParameters
+  /** The release of the reference node whose Bridge a local network has; absent: the present one. */
+  readonly bridgeRelease?: BridgeRelease
   /** Height of the upstream's block below a fork: the state roots of higher blocks are synthetic. */
   readonly forkedAt?: number
   /** Replaces values of the genesis file, where a setting of the node asks for it. */

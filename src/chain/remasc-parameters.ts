@@ -10,7 +10,7 @@ export interface RemascParameters {
   readonly syntheticSpan: number
   /** Who gets the labs' share in the block of a height (RSKIP-218). */
   labsAddressAt(height: number): Hex
-  /** Who shares the federation's part, in order of their parent-chain public keys: the genesis federation. */
+  /** Who shares the federation's part, in order of their parent-chain public keys: the genesis federation, until another is voted. */
   readonly federators: readonly Hex[]
   /**
    * Gas whose price at the block's minimum a payout must reach, and a federator's part of it, in the block of a height

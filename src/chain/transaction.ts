@@ -4,7 +4,7 @@ import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { frameList, frameString, frameStrings, itemEnd, payloadStart, STRING } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
-import { isFreeBridgeTransaction } from './bridge-senders.ts'
+import { BRIDGE_SENDERS, type BridgeSenders, isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from './config.ts'
 import {
   addressOf,
@@ -225,15 +225,15 @@ export interface IntrinsicPrices {
   readonly dataByte: number
   /** Gas of a word of init code: `INITCODE_WORD_GAS` since RSKIP-438, 0 before. */
   readonly initcodeWord: number
-  /** Do the Bridge's own senders call it free of charge? Only while a network is set up. */
-  readonly freeBridge: boolean
+  /** The Bridge's own senders where they call it free of charge: only while a network is set up. */
+  readonly freeSenders: BridgeSenders | undefined
 }
 
 /** The prices with every rule in force, on a network that never ends its set-up. */
 export const PRESENT_PRICES: IntrinsicPrices = {
   dataByte: 16,
   initcodeWord: INITCODE_WORD_GAS,
-  freeBridge: true,
+  freeSenders: BRIDGE_SENDERS.regtest,
 }
 
 /**
@@ -242,10 +242,10 @@ export const PRESENT_PRICES: IntrinsicPrices = {
  */
 export function intrinsicGas(
   transaction: Pick<Transaction, 'to' | 'data'> & { readonly from?: Hex },
-  { dataByte, initcodeWord, freeBridge }: IntrinsicPrices = PRESENT_PRICES,
+  { dataByte, initcodeWord, freeSenders }: IntrinsicPrices = PRESENT_PRICES,
 ): bigint {
   const { from, to, data } = transaction
-  if (freeBridge && from !== undefined && isFreeBridgeTransaction(from, to)) return 0n
+  if (freeSenders !== undefined && from !== undefined && isFreeBridgeTransaction(from, to, freeSenders)) return 0n
   const base = to === null ? 53_000 + initcodeWord * Math.ceil(data.length / 32) : 21_000
   const zeros = countZeros(data)
   return BigInt(base + ZERO_BYTE_GAS * zeros + dataByte * (data.length - zeros))

@@ -65,6 +65,9 @@ function environmentOf(
     isLocal,
     transaction: isTop ? transaction : undefined,
     originHash: transaction?.hash,
+    callerNonce: () => journal.state.account(message.caller)?.nonce ?? 0n,
+    gasPrice: session.gasPrice,
+    blockGasLimit: env.gasLimit,
     number: env.number,
     timestamp: env.timestamp,
     storage: {

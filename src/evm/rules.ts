@@ -1,6 +1,8 @@
 /** What a message runs by, as data: opcodes, precompiled contracts, limits, intrinsic gas, by network and height. */
-import { byStretch, type ChainName, type IsActive } from '../chain/activations.ts'
+import { BRIDGE_SENDERS } from '../chain/bridge-senders.ts'
+import { byStretch, type IsActive } from '../chain/activations.ts'
 import { intrinsicGas, MAX_INITCODE_SIZE, PRESENT_PRICES, type Transaction } from '../chain/transaction.ts'
+import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Overlay } from '../state/overlay.ts'
@@ -15,7 +17,7 @@ import { MAX_CALL_DEPTH } from './opcodes/calls.ts'
 import { opcodesAt } from './opcodes/earlier.ts'
 import type { OpcodeTable } from './opcodes/operation.ts'
 import { OPERATIONS, opcodeTable } from './opcodes/table.ts'
-import { precompilesAt } from './precompiles/earlier.ts'
+import { type BridgeOf, bridgeOf, precompilesAt } from './precompiles/earlier.ts'
 import type { Precompile } from './precompiles/precompile.ts'
 import { PRECOMPILES } from './precompiles/table.ts'
 
@@ -120,18 +122,25 @@ const VM_RULES = [
   'rskip544',
 ] as const
 
-function makeRules(isActive: IsActive): VmRules {
+/** The chain's rules, with another release's Bridge where one is asked for. */
+function presentRules(network: BridgeOf, isActive: IsActive): VmRules {
+  if (network.bridgeRelease !== '9.0') return CHAIN_RULES
+  const precompiles = new Map(PRECOMPILES).set(PRECOMPILE_ADDRESS.bridge, bridgeOf(network, isActive))
+  return { ...CHAIN_RULES, precompiles }
+}
+
+function makeRules(network: BridgeOf, isActive: IsActive): VmRules {
   const isPaid = isActive('areBridgeTxsPaid')
-  if (!isPaid && VM_RULES.every(isActive)) return CHAIN_RULES
+  if (!isPaid && VM_RULES.every(isActive)) return presentRules(network, isActive)
   const prices = {
     dataByte: isActive('rskip400') ? PRESENT_PRICES.dataByte : 68,
     initcodeWord: isActive('rskip438') ? PRESENT_PRICES.initcodeWord : 0,
-    freeBridge: !isPaid,
+    freeSenders: isPaid ? undefined : BRIDGE_SENDERS[network.name],
   }
   return {
     ...CHAIN_RULES,
     opcodes: opcodeTable(opcodesAt(isActive)),
-    precompiles: precompilesAt(isActive),
+    precompiles: precompilesAt(network, isActive),
     hashesBareContracts: isActive('rskip169'),
     maxDepth: isActive('rskip150') ? CHAIN_RULES.maxDepth : 1024,
     maxInitcodeSize: isActive('rskip438') ? MAX_INITCODE_SIZE : Number.POSITIVE_INFINITY,
@@ -150,14 +159,16 @@ function makeRules(isActive: IsActive): VmRules {
   }
 }
 
-const tables = new Map<ChainName, (height: number) => VmRules>()
+const tables = new Map<string, (height: number) => VmRules>()
 
 /** A network's rules by height; the same record for all heights between two changes. */
-export function vmRulesOf(chain: ChainName): (height: number) => VmRules {
-  let rulesAt = tables.get(chain)
+export function vmRulesOf(network: BridgeOf): (height: number) => VmRules {
+  const { name, bridgeRelease } = network
+  const key = `${name} ${bridgeRelease}`
+  let rulesAt = tables.get(key)
   if (rulesAt === undefined) {
-    rulesAt = byStretch(chain, makeRules)
-    tables.set(chain, rulesAt)
+    rulesAt = byStretch(name, (isActive) => makeRules(network, isActive))
+    tables.set(key, rulesAt)
   }
   return rulesAt
 }

@@ -49,6 +49,7 @@ export function configOf(
   if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
   if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
   if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
+  if (options.bridgeRelease !== '9.1') config = { ...config, bridgeRelease: options.bridgeRelease }
   if (options.difficulty !== undefined) config = withDifficulty(config, options.difficulty)
   return config
 }

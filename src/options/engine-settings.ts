@@ -1,5 +1,6 @@
 /** Settings of the chain engine: network, database, mining, wallet, pool, clock. */
 import type { ChainName } from '../chain/activations.ts'
+import type { BridgeRelease } from '../chain/config.ts'
 import {
   address,
   derivationPath,
@@ -125,6 +126,11 @@ export const ENGINE_SETTINGS = {
     help: 'who is rewarded for blocks mined here',
     fallback: undefined,
     fallbackText: "the chain's own",
+  }),
+  bridgeRelease: setting(oneOf('9.0', '9.1') satisfies Kind<BridgeRelease, BridgeRelease>, {
+    flag: '--bridge-release <release>',
+    help: 'release of the reference node whose Bridge a local chain has: 9.1, or 9.0 with a first federation without emergency keys',
+    fallback: '9.1',
   }),
   blockGasLimit: setting(quantity(1n, GAS_BITS), {
     flag: '--block-gas-limit <gas>',

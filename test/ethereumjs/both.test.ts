@@ -18,7 +18,7 @@ HEIGHTS.push(6_223_700, 7_338_024, 8_052_200, 8_804_200)
 
 describe('both EVMs', () => {
   it('give the same result at every height of the main network', async () => {
-    const vm = createBothVm({ chainId: 30, rulesAt: vmRulesOf('mainnet') })
+    const vm = createBothVm({ chainId: 30, rulesAt: vmRulesOf({ name: 'mainnet' }) })
     const heights = fc.constantFrom(...HEIGHTS)
     const seed = Date.now() % 2 ** 31
     await fc.assert(

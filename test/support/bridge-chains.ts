@@ -25,6 +25,9 @@ interface RecordedLog {
 }
 
 interface RecordedTransaction {
+  readonly hash: Hex
+  /** Calls of the Bridge by contracts. */
+  readonly internal?: readonly { readonly hash: Hex; readonly from: Hex; readonly to: Hex; readonly value: string }[]
   readonly raw: Hex
   /** Absent where headers of `bitcoin-headers.json` are the argument. */
   readonly input?: Hex
@@ -260,14 +263,10 @@ function slotName(slot: bigint): string {
   return /^[\w]+$/.test(text) ? text : `0x${bytes.toString('hex')}`
 }
 
-/** Everything in which the first step that differs does; no members when all are equal. Runs up to `end` steps. */
-export async function firstDifference(
-  chain: BridgeChain,
-  end = Number.POSITIVE_INFINITY,
-): Promise<readonly BridgeDifference[]> {
+/** Everything in which the first step that differs does; no members when all are equal. */
+export async function firstDifference(chain: BridgeChain): Promise<readonly BridgeDifference[]> {
   const run = new ChainRun()
   for (const [index, step] of chain.steps.entries()) {
-    if (index >= end) return []
     await run.run(step, index)
     if (run.differences.length > 0) return run.differences
   }

@@ -154,9 +154,10 @@ interface ChainVms {
 async function openVms(
   { evm, signatures, logger }: ChainOptions,
   fork: Fork | undefined,
-  { name, chainId }: ChainConfig,
+  config: ChainConfig,
 ): Promise<ChainVms> {
-  const networkRules = vmRulesOf(name)
+  const { chainId } = config
+  const networkRules = vmRulesOf(config)
   const rulesAt = fork === undefined ? networkRules : withUpstreamBridge(networkRules, fork)
   const makeVm = await vmMaker(evm)
   const notices: string[] = []

@@ -48,7 +48,7 @@ const NO_OVERRIDES: HeaderOverrides = {}
 /** Makes the admission rules of one pool. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { config, accountSlots = 16, headerOverrides = () => NO_OVERRIDES } = options
-  const rulesAt = vmRulesOf(config.name)
+  const rulesAt = vmRulesOf(config)
   const quota = options.accountQuota === true ? new AccountQuota(options.now) : undefined
 
   return {

@@ -67,7 +67,7 @@ export class ReExecution {
     const notices: string[] = []
     const vm = createVm({
       chainId: config.chainId,
-      rulesAt: vmRulesOf(config.name),
+      rulesAt: vmRulesOf(config),
       onNotice: (notice) => notices.push(notice),
     })
     return new ReExecution({ config, blockchain, blocks, trie, vm, notices, report })

@@ -21,6 +21,13 @@ function readIndex(data: Uint8Array, offset: number): number {
   return wordAt(take(data, offset, WORD), WORD - 4)
 }
 
+/** Where a dynamic argument is, by its head: of that word the node takes what the data hold, and zeros for the rest. */
+function readHead(data: Uint8Array, head: number): number {
+  if (head > data.length) throw new RangeError('argument outside the data')
+  const end = head + WORD - 4
+  return data.length >= head + WORD ? wordAt(data, end) : wordAt(concat(data.subarray(end), new Uint8Array(4)), 0)
+}
+
 /** A `bytes32` at `offset`. Throws a RangeError when it is not all there. */
 export function readWord(data: Uint8Array, offset: number): Uint8Array {
   return take(data, offset, WORD)
@@ -33,7 +40,7 @@ function readBytesAt(data: Uint8Array, offset: number): Uint8Array {
 
 /** `bytes` or the UTF-8 of a `string`, whose position stands in the word at `head`. Throws a RangeError when it is not all there. */
 export function readBytes(data: Uint8Array, head: number): Uint8Array {
-  return readBytesAt(data, readIndex(data, head))
+  return readBytesAt(data, readHead(data, head))
 }
 
 function readArray(
@@ -42,7 +49,7 @@ function readArray(
   readMember: (first: number, index: number) => Uint8Array,
 ): readonly Uint8Array[] {
   if (data.length === 0) return []
-  const start = readIndex(data, head)
+  const start = readHead(data, head)
   const count = readIndex(data, start)
   const first = start + WORD
   // One byte a member is all that is asked of the count itself; the members then check themselves.

@@ -12,6 +12,7 @@ import type { BlockEnvironment } from '../../evm/message.ts'
 import type { Overlay } from '../../state/overlay.ts'
 import { NO_SIBLINGS, REMASC_SLOT, readCell, writeCell, writeFlag } from '../../state/remasc-storage.ts'
 import { dividePayout, type Payment } from './division.ts'
+import { votedFederators } from './federators.ts'
 import { ancestorAt, breaksSelectionRule, readAncestors, siblingsAt } from './siblings.ts'
 
 const TOPIC = toFixedHex(toBigInt(new TextEncoder().encode('mining_fee_topic')), 32)
@@ -58,7 +59,7 @@ export function payRemasc(
   }
   const { payments, burned, federationBalance } = dividePayout(reward, {
     labs: labsAddressAt(env.number),
-    federators,
+    federators: votedFederators(state, { chain: config.name, number: env.number, paidNumber: height }) ?? federators,
     federationBalance: readCell(state, REMASC_SLOT.federationBalance),
     leastFederatorPay: env.minimumGasPrice * minimumGas.federator,
     miner: mature.header.coinbase,

@@ -2,7 +2,7 @@
 import { type IsActive, isActive as isActiveAt } from '../../../chain/activations.ts'
 import { isFreeBridgeTransaction } from '../../../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
-import { toNumber } from '../../../encoding/bytes.ts'
+import { EMPTY, toNumber } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
 import { NodeError } from '../../../errors.ts'
 import type { MethodContract } from '../method-contract.ts'
@@ -130,6 +130,16 @@ export function openBridge(
   return { network, isActive, store, headers, peg, federationCells, federations }
 }
 
+/**
+ * No result. Before RSKIP-417 it is none at all: code that calls cannot take it before RSKIP-150, and again since
+ * RSKIP-197, and the call fails.
+ */
+function nothing(env: PrecompileEnvironment, isActive: IsActive): Uint8Array {
+  const isTaken = isActive('rskip417') || (isActive('rskip150') && !isActive('rskip197'))
+  if (!env.isTop && !isTaken) throw new PrecompileFailure('a method without a result cannot be called by code')
+  return EMPTY
+}
+
 /** Runs what may find malformed data of the parent chain. Throws PrecompileFailure in place of a RangeError. */
 function failing<T>(run: () => T): T {
   try {
@@ -204,7 +214,10 @@ export function createBridge(network: BridgeNetwork, isActive: IsActive): Method
     },
     run(input, env) {
       const call = prepare(input, isActive)
-      if (call === undefined) throw new PrecompileFailure(missMessage(input, isActive))
+      if (call === undefined) {
+        if (!isActive('rskip88')) return nothing(env, isActive)
+        throw new PrecompileFailure(missMessage(input, isActive))
+      }
       const { method, args } = call
       checkKind(method, env, isActive)
       return failing(() => {
@@ -212,7 +225,7 @@ export function createBridge(network: BridgeNetwork, isActive: IsActive): Method
         checkCaller(method, env, state)
         const output = method.run({ ...state, args, env })
         state.store.save()
-        return output
+        return output.length === 0 ? nothing(env, isActive) : output
       })
     },
   }

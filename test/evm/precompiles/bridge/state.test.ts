@@ -101,7 +101,9 @@ describe('a fresh bridge', () => {
 
   it('stores the bytes that the reference node reads and writes back', () => {
     const names = ['blockStoreChainHead', 'lockingCap', 'newFederationBtcUTXOs', 'nextPegoutHeight']
-    const lists = ['btcTxHashesAP', 'releaseRequestQueue', 'releaseRequestQueueWithTxHash', 'rskTxsWaitingFS']
+    const requests = ['releaseRequestQueue', 'releaseRequestQueueWithTxHash']
+    const releases = ['releaseTransactionSet', 'releaseTransactionSetWithTxHash', 'rskTxsWaitingFS']
+    const lists = ['btcTxHashesAP', ...requests, ...releases]
     const slots = [...names, ...lists].map((name) => BigInt(toHex(new TextEncoder().encode(name))))
     const height = BigInt(keccakHex(new TextEncoder().encode('btcBlockHeight-0')))
     expect(new Set(bridge.storage.cells.keys())).toEqual(new Set([...slots, height, BigInt(GENESIS_HASH)]))

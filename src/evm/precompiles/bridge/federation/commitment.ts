@@ -3,6 +3,7 @@ import type { IsActive } from '../../../../chain/activations.ts'
 import { keccak256 } from '../../../../encoding/hash.ts'
 import { frameStrings } from '../../../../encoding/rlp-frame.ts'
 import { type FederationFormat, FORMAT } from '../constants/network.ts'
+import { logEarlyCommitment } from '../early-events.ts'
 import { logFederationCommitted, utf8 } from '../events.ts'
 import type { BridgeCall } from '../method.ts'
 import type { Election } from '../votes/election.ts'
@@ -44,17 +45,20 @@ export function commitPending(call: BridgeCall, members: readonly Member[], elec
   else handOver(call, voted)
   federationCells.pending.set(undefined)
   election.clear()
-  const before = isActive('rskip419') ? active : (federationCells.oldFederation.get() as Federation)
+  const before = isActive('rskip419') ? active : (federationCells.oldFederation.get() ?? active)
+  logCommitment(call, before, voted)
+}
+
+function logCommitment({ env, isActive, federations }: BridgeCall, before: Federation, voted: Federation): void {
+  const activation = env.number + federations.activationAge
+  if (!isActive('rskip146')) {
+    logEarlyCommitment(env, before, voted, activation)
+    return
+  }
   logFederationCommitted(
     env,
     [],
-    [
-      joinedKeys(before),
-      utf8(before.address),
-      joinedKeys(voted),
-      utf8(voted.address),
-      BigInt(env.number + federations.activationAge),
-    ],
+    [joinedKeys(before), utf8(before.address), joinedKeys(voted), utf8(voted.address), BigInt(activation)],
   )
 }
 

@@ -1,16 +1,13 @@
 /** Peg-ins that go back: a transaction of the parent chain that spends all their outputs. */
-import { reversed } from '../../../../bitcoin/hash.ts'
 import { type Destination, outputScript } from '../../../../bitcoin/output-script.ts'
 import { parseScript } from '../../../../bitcoin/script.ts'
-import { txid } from '../../../../bitcoin/transaction.ts'
 import { equal } from '../../../../encoding/bytes.ts'
-import { fromHex, type Hex, toHex } from '../../../../encoding/hex.ts'
+import type { Hex } from '../../../../encoding/hex.ts'
 import type { FederationFormat } from '../constants/network.ts'
-import { logReleaseCreated, logReleaseRequested } from '../events.ts'
 import type { BridgeCall } from '../method.ts'
+import { addWaiting, announce } from '../pegout/settlement.ts'
 import { sweep } from '../pegout/sweep.ts'
 import type { SpendableOutput } from '../storage/outputs.ts'
-import { encodeOutpointValues } from '../storage/peg-cells.ts'
 import { feePerKb } from '../votes/settings.ts'
 import { creationHash } from './creation-hash.ts'
 import type { ParentTransaction } from './parent-transaction.ts'
@@ -53,26 +50,16 @@ function redeemScriptFor({ script }: SpendableOutput, payees: readonly RefundPay
 
 /** Adds the transaction to those that wait for confirmations. Nothing comes of outputs that do not pay their own fee. */
 export function refund(call: BridgeCall, { transaction, payees, to, amount, creationHash }: Refund): void {
-  const { peg, env, isActive } = call
   const outputs = spendable(transaction, paymentsTo(transaction, ...payees))
   const { format } = firstPaid(transaction, payees)
   const release = sweep(
     outputs.map((output) => ({ output, redeemScript: redeemScriptFor(output, payees) })),
     outputScript(to),
-    { format, feePerKb: feePerKb(call), version: isActive('rskip201') ? 2 : 1 },
+    { format, feePerKb: feePerKb(call), version: call.isActive('rskip201') ? 2 : 1 },
   )
   if (release === undefined) return
-  const hash = isActive('rskip146') ? fromHex(creationHash) : undefined
-  peg.waiting.set([
-    ...peg.waiting.get(),
-    { transaction: release, creationBlock: env.number, creationHash: hash },
-  ])
-  const id = txid(release)
-  const shown = toHex(reversed(id))
-  if (hash !== undefined) logReleaseRequested(env, [creationHash, shown], [amount])
-  const values = outputs.map(({ value }) => value)
-  if (isActive('rskip428')) logReleaseCreated(env, [shown], [encodeOutpointValues(values)])
-  peg.setOutpointValues(id, values)
+  addWaiting(call, release.transaction, creationHash)
+  announce(call, release, { creationHash, amount })
 }
 
 /** Refunds what a peg-in has paid to the live federations. */

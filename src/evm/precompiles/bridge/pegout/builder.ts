@@ -2,13 +2,13 @@
  * Makes transactions that federations sign: which outputs they spend, what is left for the receivers after the fee, and
  * where the change goes. All of it is consensus, as in the wallet of the reference node's library.
  */
-import { baseScript, baseWitness } from '../../../../bitcoin/base-input.ts'
 import { reversed } from '../../../../bitcoin/hash.ts'
-import { encodeTransaction, type Output, type Transaction } from '../../../../bitcoin/transaction.ts'
+import type { Output, Transaction } from '../../../../bitcoin/transaction.ts'
 import { compare } from '../../../../encoding/bytes.ts'
-import { FORMAT, MAX_COINS } from '../constants/network.ts'
+import { MAX_COINS } from '../constants/network.ts'
 import type { SpendableOutput } from '../storage/outputs.ts'
-import { dustLimit, feeSize, isDust, LEAST_FEE, MAX_RELEASE_BYTES, type Spent, spentBy } from './fees.ts'
+import { dustLimit, feeSize, isDust, LEAST_FEE, type Spent, spentBy } from './fees.ts'
+import { draftOf, unsignedRelease } from './unsigned.ts'
 import { balanceOf, type Wallet } from './wallet.ts'
 
 /** Why a transaction cannot be made. */
@@ -107,7 +107,7 @@ function settleFee(plan: ReleasePlan): { readonly attempt: Attempt; readonly spe
     const made = attempt(plan, fee)
     if (typeof made === 'string') return made
     const spent = made.selected.map((output) => spentBy(wallet.fund(output)))
-    const draft = { version, inputs: spent.map(({ input }) => input), outputs: made.outputs, lockTime: 0 }
+    const draft = draftOf(version, spent, made.outputs)
     const needed = (price * feeSize(draft, spent, wallet.federation.format)) / 1000n
     if (made.fee >= needed) return { attempt: made, spent }
     fee = needed
@@ -120,11 +120,7 @@ export function buildRelease(plan: ReleasePlan): Release | BuildFailure {
   const settled = settleFee(plan)
   if (typeof settled === 'string') return settled
   const { attempt: made, spent } = settled
-  const isWitness = plan.wallet.federation.format === FORMAT.witness
-  const unlock = isWitness ? baseWitness : baseScript
-  const draft = { version: plan.version, inputs: spent.map(({ input }) => input), outputs: made.outputs, lockTime: 0 }
-  const transaction = { ...draft, inputs: spent.map(({ input, redeem }) => ({ ...input, ...unlock(redeem) })) }
-  // The limit is checked with the scripts of inputs, but without witnesses, which are added later.
-  const { length } = encodeTransaction(isWitness ? draft : transaction)
-  return length > MAX_RELEASE_BYTES ? 'too large' : { transaction, spent: made.selected }
+  const draft = draftOf(plan.version, spent, made.outputs)
+  const transaction = unsignedRelease(draft, spent, plan.wallet.federation.format)
+  return transaction === undefined ? 'too large' : { transaction, spent: made.selected }
 }

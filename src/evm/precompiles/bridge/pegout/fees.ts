@@ -33,8 +33,6 @@ export const LEAST_FEE = 5_000n
 /** An output is dust below the fee, at this price per thousand bytes, of it and of an input that spends it. */
 const DUST_PRICE = 15_000n
 const SPENDING_BYTES = 148n
-/** Largest transaction that the parent chain's nodes relay. */
-export const MAX_RELEASE_BYTES = 100_000
 
 /** The input that spends an output. Throws a RangeError for a script that no federation has. */
 export function spentBy({ output: { hash, index }, redeemScript }: Funds): Spent {
@@ -61,6 +59,7 @@ export function dustLimit(script: Uint8Array): bigint {
   return (DUST_PRICE * (BigInt(length) + SPENDING_BYTES)) / 1000n
 }
 
+/** Is an output too small for the parent chain's nodes to relay it? */
 export function isDust({ value, script }: Output): boolean {
   return value < dustLimit(script)
 }

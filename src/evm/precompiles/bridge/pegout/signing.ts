@@ -1,14 +1,17 @@
 /** `addSignature`: a member's signatures of a release, one for each input, until there are enough. */
+import { hash160 } from '../../../../bitcoin/hash.ts'
 import { compressedKey, decodeDer, isLowS, isSignedBy, type Signature } from '../../../../bitcoin/signature.ts'
 import { encodeTransaction, type Transaction, txid } from '../../../../bitcoin/transaction.ts'
 import { EMPTY, equal } from '../../../../encoding/bytes.ts'
 import { type Hex, toHex } from '../../../../encoding/hex.ts'
 import { PrecompileFailure } from '../../precompile.ts'
+import { logEarlyRelease, logEarlySignature } from '../early-events.ts'
 import { logReleaseSigned, logSignature } from '../events.ts'
 import type { Federation } from '../federation/federation.ts'
 import { keyAddress, type Member } from '../federation/members.ts'
 import type { BridgeCall } from '../method.ts'
 import { hasSigned, inputSighash, missingSignatures, withSignature } from './input-signatures.ts'
+import { displayedTxid } from './settlement.ts'
 
 /** What a member sends. */
 interface Submission {
@@ -62,7 +65,16 @@ function signInputs(
   return made(isSigned)
 }
 
-function logMember({ env, isActive }: BridgeCall, [btc, rsk]: Member, { key, creationHash }: Submission): void {
+function logMember(
+  { env, isActive }: BridgeCall,
+  transaction: Transaction,
+  [btc, rsk]: Member,
+  { key, creationHash }: Submission,
+): void {
+  if (!isActive('rskip146')) {
+    logEarlySignature(env, displayedTxid(transaction), hash160(btc), creationHash)
+    return
+  }
   const address = keyAddress(isActive('rskip415') ? rsk : btc)
   logSignature(env, [creationHash, address], [key])
 }
@@ -71,21 +83,27 @@ function logMember({ env, isActive }: BridgeCall, [btc, rsk]: Member, { key, cre
 function sign(call: BridgeCall, transaction: Transaction, submission: Submission, member: Member): Transaction {
   const { key, signatures } = submission
   const isEarly = !call.isActive('rskip326')
-  if (isEarly) logMember(call, member, submission)
+  if (isEarly) logMember(call, transaction, member, submission)
   const sighashes = sighashesOf(call, transaction)
   const isGood = signatures.every(
     (signature, i) => isSignedBy(sighashes[i] ?? EMPTY, signature, key) && isLowS(signature),
   )
   if (!isGood) return transaction
   const made = signInputs(transaction, sighashes, submission)
-  if (made.isSigned && !isEarly) logMember(call, member, submission)
+  if (made.isSigned && !isEarly) logMember(call, transaction, member, submission)
   return made.transaction
 }
 
 /** Logs a transaction that has all its signatures; has it? */
-function isComplete({ env }: BridgeCall, transaction: Transaction, { creationHash }: Submission): boolean {
+function isComplete(
+  { env, isActive }: BridgeCall,
+  transaction: Transaction,
+  { creationHash }: Submission,
+): boolean {
   if (transaction.inputs.some((input) => missingSignatures(input) > 0)) return false
-  logReleaseSigned(env, [creationHash], [encodeTransaction(transaction)])
+  const bytes = encodeTransaction(transaction)
+  if (isActive('rskip146')) logReleaseSigned(env, [creationHash], [bytes])
+  else logEarlyRelease(env, displayedTxid(transaction), bytes)
   return true
 }
 

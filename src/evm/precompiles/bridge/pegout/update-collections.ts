@@ -1,6 +1,7 @@
 /** `updateCollections`: what the peg has to do is done a step further, by a member of the federation. */
 import { EMPTY } from '../../../../encoding/bytes.ts'
 import { type Hex, toHex } from '../../../../encoding/hex.ts'
+import { logEarlyUpdate } from '../early-events.ts'
 import { logCollectionsUpdated, logReleaseConfirmed } from '../events.ts'
 import { updateCreationHeights, updateSvp } from '../federation/svp.ts'
 import type { BridgeCall } from '../method.ts'
@@ -39,7 +40,8 @@ function confirmRelease(call: BridgeCall, hash: Hex): void {
 export function updateCollections(call: BridgeCall): Uint8Array {
   const { env } = call
   const hash = creationHash(env)
-  logCollectionsUpdated(env, [], [BigInt(env.caller)])
+  if (call.isActive('rskip146')) logCollectionsUpdated(env, [], [BigInt(env.caller)])
+  else logEarlyUpdate(env)
   migrateFunds(call, hash)
   makePegouts(call, hash)
   confirmRelease(call, hash)

@@ -1,4 +1,5 @@
 /** Peg-outs as they wait: asked for, made and waiting for confirmations, waiting for signatures. */
+import { reversed } from '../../../../bitcoin/hash.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../../bitcoin/transaction.ts'
 import type { IsActive } from '../../../../chain/activations.ts'
 import { compare, EMPTY, fromBigInt, toBigInt, toNumber } from '../../../../encoding/bytes.ts'
@@ -95,7 +96,7 @@ export function waitingReleases(isActive: IsActive): CellFormat<readonly Waiting
 /** The releases that wait for signatures, by the hash of the transaction that made them. */
 export type SigningReleases = ReadonlyMap<Hex, Transaction>
 
-/** Their cell: sorted by hash. */
+/** Their cell. */
 export const SIGNING_RELEASES: CellFormat<SigningReleases> = collection(
   CELL.signingReleases,
   (strings) =>
@@ -105,9 +106,12 @@ export const SIGNING_RELEASES: CellFormat<SigningReleases> = collection(
   (releases) => sortedStrings(releases),
 )
 
+/** Ordered by hash, from the last byte to the first. */
 function sortedStrings(releases: SigningReleases): Uint8Array[] {
-  const sorted = [...releases].sort(([a], [b]) => (a < b ? -1 : 1))
-  return sorted.flatMap(([hash, transaction]) => [fromHex(hash), encodeTransaction(transaction)])
+  return [...releases]
+    .map(([hash, transaction]) => ({ hash: fromHex(hash), transaction }))
+    .sort((a, b) => compare(reversed(a.hash), reversed(b.hash)))
+    .flatMap(({ hash, transaction }) => [hash, encodeTransaction(transaction)])
 }
 
 /** RLP of the releases that wait for signatures, as federators get them. */

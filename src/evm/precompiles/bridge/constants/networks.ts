@@ -1,0 +1,40 @@
+/** The constants of every network. */
+import type { IsActive } from '../../../../chain/activations.ts'
+import type { BridgeRelease } from '../../../../chain/config.ts'
+import type { ChainName } from '../../../../chain/consensus-rules.ts'
+import { MAINNET } from './mainnet.ts'
+import { type BridgeNetwork, FORMAT } from './network.ts'
+import { REGTEST } from './regtest.ts'
+import { TESTNET } from './testnet.ts'
+
+/** devnet has none in the reference node; here it has those of the local network. */
+const NETWORKS: Readonly<Record<ChainName, BridgeNetwork>> = {
+  regtest: REGTEST,
+  devnet: { ...REGTEST, chain: 'devnet' },
+  testnet: TESTNET,
+  mainnet: MAINNET,
+}
+
+/** The local network of VETIVER 9.0: its first federation has no emergency keys, and another contract governs the union bridge. */
+function earlyRelease(network: BridgeNetwork): BridgeNetwork {
+  const authorizer = '0x377e67e16c13994a4d44791daf0a4d4cac445783'
+  return {
+    ...network,
+    genesisFederation: { ...network.genesisFederation, format: FORMAT.standard },
+    senders: { ...network.senders, unionCapAuthorizer: authorizer, unionPermissionsAuthorizer: authorizer },
+  }
+}
+
+const EARLY: ReadonlyMap<ChainName, BridgeNetwork> = new Map(
+  (['regtest', 'devnet'] as const).map((chain) => [chain, earlyRelease(NETWORKS[chain])]),
+)
+
+/** The Bridge's constants on a network; only local ones differ by release. */
+export function bridgeNetwork(chain: ChainName, release: BridgeRelease = '9.1'): BridgeNetwork {
+  return (release === '9.0' ? EARLY.get(chain) : undefined) ?? NETWORKS[chain]
+}
+
+/** The rules as a release has them: 9.0 does not know RSKIP-559. */
+export function bridgeRules(isActive: IsActive, release: BridgeRelease = '9.1'): IsActive {
+  return release === '9.0' ? (rule) => rule !== 'rskip559' && isActive(rule) : isActive
+}
