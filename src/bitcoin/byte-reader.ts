@@ -1,4 +1,5 @@
 /** Reads Bitcoin's serializations: little-endian integers, CompactSize, byte strings. */
+import { EMPTY } from '../encoding/bytes.ts'
 
 /** A position in bytes; every read throws a RangeError when the bytes end before it does. */
 export class ByteReader {
@@ -48,16 +49,16 @@ export class ByteReader {
 
   /** A CompactSize that counts things of at least `size` bytes, which must all fit the rest. */
   count(size: number): number {
-    const count = this.compactSize()
-    if (count * BigInt(size) > BigInt(this.remaining))
-      throw new RangeError('a count exceeds the bytes that follow')
-    return Number(count)
+    // Nearly all are one byte: a transaction may have a million.
+    const count = (this.#bytes[this.#at] ?? 0) < 0xfd ? this.byte() : Number(this.compactSize())
+    if (count * size > this.remaining) throw new RangeError('a count exceeds the bytes that follow')
+    return count
   }
 
-  /** A copy. */
+  /** A part of the bytes: not to be written to. */
   bytes(length: number): Uint8Array {
     const start = this.#skip(length)
-    return this.#bytes.slice(start, start + length)
+    return length === 0 ? EMPTY : this.#bytes.subarray(start, start + length)
   }
 
   /** A byte string after its length. */

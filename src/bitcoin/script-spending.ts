@@ -3,7 +3,7 @@
  * preimage of a federation's hash but its script, so no others are executed. The flags are the reference node's: null dummy,
  * strict DER, relative lock times; a witness is not executed.
  */
-import { equal, toBigInt } from '../encoding/bytes.ts'
+import { EMPTY, equal, toBigInt } from '../encoding/bytes.ts'
 import { hash160 } from './hash.ts'
 import { type Chunk, OP, parseScript } from './script.ts'
 import { legacySighash } from './sighash.ts'
@@ -121,7 +121,7 @@ class Execution {
     if (operations + keys.length > MAX_OPERATIONS) throw new ScriptFailure('too many operations')
     const signatures = this.#items(keys.length)
     if (this.#pop().length > 0) throw new ScriptFailure('a first item that is not empty')
-    this.#stack.push(this.#areSigned(signatures, keys, script) ? Uint8Array.of(1) : new Uint8Array(0))
+    this.#stack.push(this.#areSigned(signatures, keys, script) ? Uint8Array.of(1) : EMPTY)
     return keys.length
   }
 
@@ -158,17 +158,13 @@ function pushedItems(script: Uint8Array): Uint8Array[] {
   })
 }
 
-function spend(transaction: Transaction, index: number, scriptHash: Uint8Array): void {
-  const items = pushedItems(transaction.inputs[index]?.script ?? new Uint8Array(0))
-  const script = items.pop()
-  if (script === undefined || !equal(hash160(script), scriptHash)) throw new ScriptFailure('another script')
-  new Execution(transaction, index, items).run(script)
-}
-
 /** Does an input spend, by its script, an output to a script of this hash? */
 export function spendsScriptHash(transaction: Transaction, index: number, scriptHash: Uint8Array): boolean {
   try {
-    spend(transaction, index, scriptHash)
+    const items = pushedItems(transaction.inputs[index]?.script ?? EMPTY)
+    const script = items.pop()
+    if (script === undefined || !equal(hash160(script), scriptHash)) return false
+    new Execution(transaction, index, items).run(script)
     return true
   } catch (error) {
     if (error instanceof ScriptFailure || error instanceof RangeError) return false

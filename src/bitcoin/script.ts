@@ -42,6 +42,9 @@ function pushLength(opcode: number, reader: ByteReader): number | undefined {
   return opcode === OP.PUSHDATA4 ? reader.uint32() : undefined
 }
 
+/** Operations without data, one object each: a script may have a million of them. */
+const PLAIN: readonly Chunk[] = Array.from({ length: 256 }, (_, opcode) => ({ opcode }))
+
 /** The operations of a script. Throws a RangeError when it ends within a push. */
 export function parseScript(script: Uint8Array): readonly Chunk[] {
   const reader = new ByteReader(script)
@@ -49,7 +52,8 @@ export function parseScript(script: Uint8Array): readonly Chunk[] {
   while (reader.remaining > 0) {
     const opcode = reader.byte()
     const length = pushLength(opcode, reader)
-    chunks.push(length === undefined ? { opcode } : { opcode, data: reader.bytes(length) })
+    const chunk = length === undefined ? PLAIN[opcode] : { opcode, data: reader.bytes(length) }
+    if (chunk !== undefined) chunks.push(chunk)
   }
   return chunks
 }

@@ -26,3 +26,52 @@ export function compactSize(value: bigint | number): Uint8Array {
 export function byteString(bytes: Uint8Array): Uint8Array {
   return concat(compactSize(bytes.length), bytes)
 }
+
+/** Bytes of the shortest CompactSize. */
+export function compactSizeLength(value: number): number {
+  if (value < 0xfd) return 1
+  if (value <= 0xffff) return 3
+  return value <= 0xffffffff ? 5 : 9
+}
+
+/** Bytes of a byte string with its length. */
+export function stringLength({ length }: Uint8Array): number {
+  return compactSizeLength(length) + length
+}
+
+/** Fills bytes of a known number: for what has many parts, each of which would be an array of its own. */
+export class ByteWriter {
+  readonly bytes: Uint8Array
+  readonly #view: DataView
+  #at = 0
+
+  constructor(length: number) {
+    this.bytes = new Uint8Array(length)
+    this.#view = new DataView(this.bytes.buffer)
+  }
+
+  raw(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.bytes.set(bytes, this.#at)
+    this.#at += bytes.length
+  }
+
+  uint32(value: number): void {
+    this.#view.setUint32(this.#at, value, true)
+    this.#at += 4
+  }
+
+  uint64(value: bigint): void {
+    this.#view.setBigUint64(this.#at, BigInt.asUintN(64, value), true)
+    this.#at += 8
+  }
+
+  compactSize(value: number): void {
+    if (value < 0xfd) this.bytes[this.#at++] = value
+    else this.raw(compactSize(value))
+  }
+
+  string(bytes: Uint8Array): void {
+    this.compactSize(bytes.length)
+    this.raw(bytes)
+  }
+}

@@ -1,9 +1,9 @@
 /** Bitcoin transactions, with and without witness (BIP-141, BIP-144). Hashes are in raw order, the reverse of displayed ones. */
-import { concat, EMPTY, equal, join } from '../encoding/bytes.ts'
+import { concat, equal } from '../encoding/bytes.ts'
 import { doubleSha256, HASH_BYTES } from '../encoding/hash.ts'
 import { toHex } from '../encoding/hex.ts'
 import { ByteReader } from './byte-reader.ts'
-import { byteString, compactSize, uint32, uint64 } from './serialization.ts'
+import { ByteWriter, byteString, compactSizeLength, stringLength, uint64 } from './serialization.ts'
 
 /** An input. */
 export interface Input {
@@ -98,28 +98,52 @@ export function hasWitness({ inputs }: Transaction): boolean {
   return inputs.some(({ witness }) => witness.length > 0)
 }
 
-function encodeInput({ hash, index, script, sequence }: Input): Uint8Array {
-  return concat(hash, uint32(index), byteString(script), uint32(sequence))
-}
-
 /** Value and script as outputs have them, also within hashes for signatures. */
 export function encodeOutput({ value, script }: Output): Uint8Array {
   return concat(uint64(value), byteString(script))
 }
 
-const encodeList = <T>(list: readonly T[], encode: (item: T) => Uint8Array): Uint8Array =>
-  join([compactSize(list.length), ...list.map(encode)])
+/** Bytes of a list after its count. */
+function listLength<T>(list: readonly T[], lengthOf: (item: T) => number): number {
+  return list.reduce((sum, item) => sum + lengthOf(item), compactSizeLength(list.length))
+}
+
+/** Version and lock time; with a witness, its mark and flags too. */
+const FRAME_BYTES = 8
+const MARK = Uint8Array.of(0, 1)
+
+function encodedLength({ inputs, outputs }: Transaction, isWithWitness: boolean): number {
+  const core =
+    FRAME_BYTES +
+    listLength(inputs, ({ script }) => INPUT_BYTES - 1 + stringLength(script)) +
+    listLength(outputs, ({ script }) => OUTPUT_BYTES - 1 + stringLength(script))
+  if (!isWithWitness) return core
+  return inputs.reduce((sum, { witness }) => sum + listLength(witness, stringLength), core + MARK.length)
+}
 
 function encodeWith(transaction: Transaction, isWithWitness: boolean): Uint8Array {
   const { version, inputs, outputs, lockTime } = transaction
-  return concat(
-    uint32(version),
-    isWithWitness ? Uint8Array.of(0, 1) : EMPTY,
-    encodeList(inputs, encodeInput),
-    encodeList(outputs, encodeOutput),
-    isWithWitness ? join(inputs.map(({ witness }) => encodeList(witness, byteString))) : EMPTY,
-    uint32(lockTime),
-  )
+  const writer = new ByteWriter(encodedLength(transaction, isWithWitness))
+  writer.uint32(version)
+  if (isWithWitness) writer.raw(MARK)
+  writer.compactSize(inputs.length)
+  for (const { hash, index, script, sequence } of inputs) {
+    writer.raw(hash)
+    writer.uint32(index)
+    writer.string(script)
+    writer.uint32(sequence)
+  }
+  writer.compactSize(outputs.length)
+  for (const { value, script } of outputs) {
+    writer.uint64(value)
+    writer.string(script)
+  }
+  for (const { witness } of isWithWitness ? inputs : []) {
+    writer.compactSize(witness.length)
+    for (const item of witness) writer.string(item)
+  }
+  writer.uint32(lockTime)
+  return writer.bytes
 }
 
 /** The bytes, with the witness when any input has one. */

@@ -25,10 +25,13 @@ function isFailing(script: Uint8Array): boolean {
 
 /** The outputs that pay to one of these, in order. Throws a RangeError where the reference node fails. */
 export function paymentsTo({ outputs }: Transaction, ...payees: readonly Payee[]): Payment[] {
-  if (outputs.some(({ script }) => isFailing(script))) throw new RangeError('an output that cannot be read')
-  return outputs
-    .map((output, index) => ({ ...output, index }))
-    .filter(({ script }) => payees.some(({ outputScript }) => equal(script, outputScript)))
+  const payments: Payment[] = []
+  for (const [index, output] of outputs.entries()) {
+    if (isFailing(output.script)) throw new RangeError('an output that cannot be read')
+    if (payees.some(({ outputScript }) => equal(output.script, outputScript)))
+      payments.push({ ...output, index })
+  }
+  return payments
 }
 
 /** What they pay together, satoshi. */

@@ -24,6 +24,8 @@ export interface Sender {
   readonly account: Hex | undefined
 }
 
+/** Items of an input by one key: a signature, the key. */
+const KEY_ITEMS = 2
 /** Least items of an input that spends a script of many keys: an empty one, a signature, the script. */
 const MULTISIG_ITEMS = 3
 
@@ -31,13 +33,15 @@ function accountOf({ point }: PublicKey): Hex {
   return toHex(keccak256(point).subarray(12))
 }
 
-function byKey([, key, ...others]: readonly Chunk[]): Sender | undefined {
-  const publicKey = key?.data && others.length === 0 ? decodePublicKey(key.data) : undefined
+function byKey(chunks: readonly Chunk[]): Sender | undefined {
+  const key = chunks.length === KEY_ITEMS ? chunks[1]?.data : undefined
+  const publicKey = key && decodePublicKey(key)
   return publicKey && { refund: toPublicKey(publicKey.bytes), account: accountOf(publicKey) }
 }
 
-function byWitnessKey([, bytes, ...others]: readonly Uint8Array[]): Sender | undefined {
-  if (bytes === undefined || others.length > 0) return undefined
+function byWitnessKey(witness: readonly Uint8Array[]): Sender | undefined {
+  const bytes = witness.length === KEY_ITEMS ? witness[1] : undefined
+  if (bytes === undefined) return undefined
   const publicKey = decodePublicKey(bytes)
   if (publicKey === undefined) throw new RangeError('a witness whose second item is no public key')
   return publicKey.isCompressed
