@@ -17,6 +17,7 @@ const LAYERS = [
   'abi',
   'options',
   'upstream',
+  'bitcoin-rpc',
   'store',
   'state',
   'evm',

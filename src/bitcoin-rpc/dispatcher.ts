@@ -1,0 +1,129 @@
+/** Answers JSON-RPC as Bitcoin Core does: single calls and batches, with parameters by place or by name. */
+import { z } from 'zod'
+import type { Bitcoin } from '../bitcoin/bitcoin.ts'
+import { writeJson } from './amount.ts'
+import type { Context, Method } from './method.ts'
+import { ADDRESS_METHODS } from './methods/addresses.ts'
+import { BLOCKCHAIN_METHODS } from './methods/blockchain.ts'
+import { CONTROL_METHODS } from './methods/control.ts'
+import { GENERATING_METHODS } from './methods/generating.ts'
+import { MEMPOOL_METHODS } from './methods/mempool.ts'
+import { PAYMENT_METHODS } from './methods/payments.ts'
+import { RAW_TRANSACTION_METHODS } from './methods/raw-transactions.ts'
+import { SIGNING_METHODS } from './methods/signing.ts'
+import { WALLET_FILE_METHODS } from './methods/wallets.ts'
+import { CODE, RpcFailure } from './rpc-failure.ts'
+
+/** All methods by name. */
+export const METHODS: ReadonlyMap<string, Method> = new Map(
+  [
+    BLOCKCHAIN_METHODS,
+    MEMPOOL_METHODS,
+    RAW_TRANSACTION_METHODS,
+    GENERATING_METHODS,
+    SIGNING_METHODS,
+    WALLET_FILE_METHODS,
+    ADDRESS_METHODS,
+    PAYMENT_METHODS,
+    CONTROL_METHODS,
+  ]
+    .flat()
+    .map((method) => [method.name, method]),
+)
+
+/** Most calls of a batch. */
+const MAX_BATCH = 1000
+
+const Call = z.object({
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+  method: z.string(),
+  params: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]).nullish(),
+})
+
+/** An answer and the HTTP status that goes with it. */
+export interface Answer {
+  readonly status: number
+  readonly body: string
+}
+
+interface Reply {
+  readonly result: unknown
+  readonly error: { readonly code: number; readonly message: string } | null
+  readonly id: string | number | null
+}
+
+const STATUS: Readonly<Record<number, number>> = {
+  [CODE.INVALID_REQUEST]: 400,
+  [CODE.METHOD_NOT_FOUND]: 404,
+}
+
+const failed = (code: number, message: string, id: Reply['id'] = null): Reply => ({
+  result: null,
+  error: { code, message },
+  id,
+})
+
+function answer(reply: Reply): Answer {
+  const status = reply.error === null ? 200 : (STATUS[reply.error.code] ?? 500)
+  return { status, body: `${writeJson(reply)}\n` }
+}
+
+function idIn(call: unknown): Reply['id'] {
+  const id = typeof call === 'object' && call !== null && 'id' in call ? call.id : null
+  return typeof id === 'string' || typeof id === 'number' ? id : null
+}
+
+/** What a dispatcher is made of. */
+export interface DispatcherParts {
+  readonly bitcoin: Bitcoin
+  /** Told of errors that are bugs; their details are not sent. */
+  readonly report: (method: string, error: unknown) => void
+  readonly isClosed: () => boolean
+}
+
+/** Answers calls about one node. */
+export class BitcoinDispatcher {
+  readonly #parts: DispatcherParts
+  readonly #startedAt: number
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts
+    this.#startedAt = parts.bitcoin.clock()
+  }
+
+  /** The answer to a message. `wallet`: the name in the path, if any. Never rejects. */
+  async dispatch(message: string, wallet: string | undefined): Promise<Answer> {
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(message)
+    } catch {
+      return answer(failed(CODE.PARSE, 'Parse error'))
+    }
+    if (!Array.isArray(parsed)) return answer(await this.#reply(parsed, wallet))
+    if (parsed.length > MAX_BATCH)
+      return answer(failed(CODE.INVALID_REQUEST, `A batch may have at most ${MAX_BATCH} calls`))
+    const replies: string[] = []
+    for (const call of parsed) replies.push(writeJson(await this.#reply(call, wallet)))
+    return { status: 200, body: `[${replies.join(',')}]\n` }
+  }
+
+  async #reply(message: unknown, wallet: string | undefined): Promise<Reply> {
+    const call = Call.safeParse(message)
+    if (!call.success) return failed(CODE.INVALID_REQUEST, 'Invalid Request object', idIn(message))
+    const { method: name, params, id = null } = call.data
+    const method = METHODS.get(name)
+    if (method === undefined) return failed(CODE.METHOD_NOT_FOUND, 'Method not found', id)
+    try {
+      return { result: (await method.call(this.#context(wallet), params ?? [])) ?? null, error: null, id }
+    } catch (error) {
+      if (error instanceof RpcFailure) return failed(error.code, error.message, id)
+      this.#parts.report(name, error)
+      return failed(CODE.INTERNAL, 'Internal error', id)
+    }
+  }
+
+  #context(wallet: string | undefined): Context {
+    const { bitcoin, isClosed } = this.#parts
+    return { bitcoin, wallet, methods: METHODS, startedAt: this.#startedAt, isClosed }
+  }
+}

@@ -1,0 +1,154 @@
+/** A port for a Bitcoin node: Bitcoin Core's JSON-RPC behind a user and a password, and REST interfaces without. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type NextFunction, Router } from 'express'
+import type { Bitcoin } from '../../bitcoin/bitcoin.ts'
+import { BitcoinDispatcher } from '../../bitcoin-rpc/dispatcher.ts'
+import { answerRest } from '../../bitcoin-rpc/rest/rest.ts'
+import type { Logger } from '../../logger.ts'
+import { callableHost, listen } from '../listen.ts'
+
+/** What a port needs. */
+export interface BitcoinRpcOptions {
+  readonly host: string
+  /** 0: the system chooses one. */
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly logger: Logger
+}
+
+/** A listening port. */
+export interface BitcoinRpcServer {
+  readonly port: number
+  readonly url: string
+  /** Ends connections and calls. */
+  close(): Promise<void>
+}
+
+/** Bytes of the largest request: a block in hex digits, and a bit more. */
+const MAX_BODY = 9_000_000
+/** For a whole request, milliseconds. */
+const REQUEST_TIMEOUT = 60_000
+/** `/wallet/name`. */
+const WALLET_PATH = /^\/wallet\/([^/?]*)$/
+
+/** Middleware of a router without an app: Express extends requests and responses in apps only. */
+type Middleware = (request: IncomingMessage, response: ServerResponse, next: NextFunction) => unknown
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+/** Has the request the user and password? Takes the same time for all wrong ones. */
+function authorization(user: string, password: string): (request: IncomingMessage) => boolean {
+  const expected = digest(`${user}:${password}`)
+  return ({ headers }) => {
+    const [, credentials = ''] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(headers.authorization ?? '') ?? []
+    return timingSafeEqual(digest(Buffer.from(credentials, 'base64').toString()), expected)
+  }
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
+/** The body as a text; `undefined` when it is too large. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request) {
+    if (!(chunk instanceof Buffer)) continue
+    length += chunk.length
+    if (length > MAX_BODY) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, length).toString()
+}
+
+function walletIn(path: string): { readonly wallet: string | undefined } | undefined {
+  if (path === '/') return { wallet: undefined }
+  const name = WALLET_PATH.exec(path)?.[1]
+  if (name === undefined) return undefined
+  try {
+    return { wallet: decodeURIComponent(name) }
+  } catch {
+    return undefined
+  }
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '/'
+}
+
+/** Answers JSON-RPC at `/` and `/wallet/<name>`. */
+function jsonRpc(
+  dispatcher: BitcoinDispatcher,
+  isAuthorized: (request: IncomingMessage) => boolean,
+): Middleware {
+  return async (request, response, next) => {
+    const target = walletIn(pathOf(request))
+    if (target === undefined) return next()
+    if (request.method !== 'POST')
+      return send(response, 405, 'text/plain', 'JSONRPC server handles only POST requests')
+    if (!isAuthorized(request)) {
+      response.setHeader('WWW-Authenticate', 'Basic realm="jsonrpc"')
+      response.setHeader('Connection', 'close')
+      return send(response, 401, 'text/plain', '')
+    }
+    const body = await bodyOf(request)
+    if (body === undefined) return tooLarge(response)
+    const answer = await dispatcher.dispatch(body, target.wallet)
+    send(response, answer.status, 'application/json', answer.body)
+  }
+}
+
+function tooLarge(response: ServerResponse): void {
+  response.setHeader('Connection', 'close')
+  send(response, 413, 'text/plain', 'The request is too large')
+}
+
+function rest(bitcoin: Bitcoin): Middleware {
+  return async (request, response) => {
+    const body = await bodyOf(request)
+    if (body === undefined) return tooLarge(response)
+    const reply = answerRest(bitcoin, request.method ?? 'GET', pathOf(request), body)
+    if (reply === undefined) return send(response, 404, 'text/plain', 'Not found')
+    send(response, reply.status, reply.type, reply.body)
+  }
+}
+
+/** Opens the port. Throws `ListenError`. */
+export async function serveBitcoinRpc(
+  bitcoin: Bitcoin,
+  options: BitcoinRpcOptions,
+): Promise<BitcoinRpcServer> {
+  const { host, user, password, logger } = options
+  let isClosed = false
+  const report = (method: string, error: unknown) =>
+    logger.error('a call of the Bitcoin node failed', { method, error })
+  const dispatcher = new BitcoinDispatcher({ bitcoin, report, isClosed: () => isClosed })
+  const router = Router()
+  router.use(jsonRpc(dispatcher, authorization(user, password)))
+  router.use(rest(bitcoin))
+  const mounted: { handle(request: IncomingMessage, response: ServerResponse, next: NextFunction): void } = {
+    handle: router,
+  }
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT }, (request, response) => {
+    mounted.handle(request, response, (error?: unknown) => {
+      if (error !== undefined) report('', error)
+      if (!response.headersSent) send(response, 500, 'text/plain', 'Internal error')
+    })
+  })
+  const port = await listen(server, host, options.port)
+  server.on('error', (error) => logger.error('the port of the Bitcoin node failed', { error }))
+  return {
+    port,
+    url: `http://${callableHost(host)}:${port}`,
+    close() {
+      isClosed = true
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      return closed
+    },
+  }
+}
