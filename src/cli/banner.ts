@@ -21,6 +21,8 @@ export interface BannerParts {
   readonly evm?: EvmChoice
   /** The federation's mode, where a Bitcoin chain runs as well. */
   readonly federation?: FederationMode | undefined
+  /** Address of its JSON-RPC. */
+  readonly bitcoinRpc?: string | undefined
   /** The address of the explorer; `undefined` where it is turned off. */
   readonly explorer?: string | undefined
 }
@@ -36,6 +38,10 @@ function miningText(mode: BannerParts['mining'], isMixed: boolean): string {
   return `a block every ${mode} s${isMixed ? ', and for each transaction' : ''}`
 }
 
+function bitcoinText(federation: FederationMode, rpc: string | undefined): string {
+  return `regtest, federation ${federation}${rpc === undefined ? '' : `, ${rpc}`}`
+}
+
 function forkText({ upstream, chainId, block, hash }: ForkOrigin): string {
   return `of ${upstream} (chain id ${chainId}) at block ${block} (${hash})`
 }
@@ -48,6 +54,7 @@ export function bannerLines({
   mixedMining = false,
   evm = 'tandem',
   federation,
+  bitcoinRpc,
   explorer,
 }: BannerParts): string[] {
   const { config, accounts, fork } = engine
@@ -60,7 +67,7 @@ export function bannerLines({
     ...(fork === undefined ? [] : [row('Fork', forkText(originOf(fork)))]),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
     row('Mining', miningText(mining, mixedMining)),
-    ...(federation === undefined ? [] : [row('Bitcoin', `regtest, federation ${federation}`)]),
+    ...(federation === undefined ? [] : [row('Bitcoin', bitcoinText(federation, bitcoinRpc))]),
     ...(evm === 'tandem' ? [] : [row('EVM', EVM_TEXTS[evm])]),
     ...(explorer === undefined ? [] : [row('Explorer', explorer)]),
     row('Accounts', listed.length === 0 ? 'none' : `${accounts.list().length}`),

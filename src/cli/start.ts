@@ -66,6 +66,7 @@ function announceReady(
       mixedMining,
       evm,
       federation,
+      bitcoinRpc: server.bitcoinRpcUrl,
       explorer: server.explorerUrl,
     }
     for (const line of bannerLines(parts)) output.write(line)

@@ -1,10 +1,10 @@
 /** What a federation has to send to the Bridge, as calls: headers, coinbases, transactions, updates, signatures. */
 import { witnessRoot } from '../bitcoin/chain/block.ts'
 import { encodeHeader } from '../bitcoin/chain/header.ts'
+import { encodePartialTree } from '../bitcoin/chain/merkle-root.ts'
 import { displayed, fromDisplayed } from '../bitcoin/displayed-hash.ts'
 import { reversed } from '../bitcoin/hash.ts'
 import type { BitcoinNode, WholeBlock } from '../bitcoin/node-interface.ts'
-import { partialTree } from '../bitcoin/partial-tree.ts'
 import { signHash } from '../bitcoin/private-key.ts'
 import {
   encodeStripped,
@@ -67,7 +67,7 @@ export async function headerCalls({ headers }: BridgeState, node: BitcoinNode): 
 export function coinbaseCall({ hash, transactions }: WholeBlock): BridgeCallRequest {
   const [coinbase] = transactions
   if (coinbase === undefined) throw new RangeError(`block ${hash} has no transactions`)
-  const tree = partialTree(transactions.map(txid), (_, index) => index === COINBASE)
+  const tree = encodePartialTree(transactions.map(txid), new Set([COINBASE]))
   const reserved = coinbase.inputs[0]?.witness[0] ?? NO_HASH
   const data = callData(
     'registerBtcCoinbaseTransaction(bytes,bytes32,bytes,bytes32,bytes32)',
@@ -92,7 +92,8 @@ export function registrationCall({ transaction, block }: Payment): BridgeCallReq
   const leaves = block.transactions.map((one, index) =>
     isWitness ? (index === COINBASE ? NO_HASH : wtxid(one)) : txid(one),
   )
-  const tree = partialTree(leaves, (leaf) => equal(leaf, own))
+  const place = leaves.findIndex((leaf) => equal(leaf, own))
+  const tree = encodePartialTree(leaves, new Set([place]))
   const data = callData(
     'registerBtcTransaction(bytes,int256,bytes)',
     encodeTransaction(transaction),

@@ -97,10 +97,10 @@ export class Federation {
 
   /** The Bridge as a transaction in the next block finds it. */
   async bridge(): Promise<BridgeState> {
-    const { queries } = this.#parts.engine
+    const { queries, config } = this.#parts.engine
     const state = await queries.state({ tag: 'latest' })
     if (state === undefined) throw new Error('the head has no state')
-    return bridgeAt(state, queries.head().block.header.number + 1)
+    return bridgeAt(state, queries.head().block.header.number + 1, config)
   }
 
   /**

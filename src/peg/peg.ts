@@ -2,6 +2,7 @@
 import { type Bitcoin, type BitcoinState, createBitcoin } from '../bitcoin/bitcoin.ts'
 import { idOf } from '../bitcoin/chain/block.ts'
 import { bestBlock, blockAt } from '../bitcoin/chain/state.ts'
+import { LocalBitcoinNode } from '../bitcoin/local-node.ts'
 import { scriptOfAddress } from '../bitcoin/regtest-address.ts'
 import { OP, push } from '../bitcoin/script.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
@@ -20,7 +21,6 @@ import { BitcoinParent } from './bitcoin-parent.ts'
 import { FAUCET_SCRIPT, pay } from './faucet.ts'
 import { Federation } from './federation.ts'
 import { type PegInOutcome, type PegOutOutcome, pegInOutcome, pegOutOutcome } from './outcomes.ts'
-import { SimulatedNode } from './simulated-node.ts'
 import { type PegStatus, pegStatus } from './status.ts'
 
 /** What a peg is opened with. */
@@ -98,7 +98,7 @@ export class Peg {
   /** Lets the federation work for the chain of an engine. */
   attach(engine: Engine): void {
     const { federation: mode, logger } = this.#options
-    const node = new SimulatedNode(this.bitcoin)
+    const node = new LocalBitcoinNode(this.bitcoin)
     const federation = new Federation({ engine, node, mode, logger })
     this.#attached = { engine, federation }
     if (mode === 'auto') this.#parent.turn = () => federation.turn()
