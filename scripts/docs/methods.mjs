@@ -150,6 +150,7 @@ function methodSection(method, components) {
 /** The document of all methods, those included that only some presets open. */
 async function discover() {
   const node = await createNode({
+    bitcoin: true,
     methods: METHODS.filter(({ presets }) => presets !== undefined).map(({ name }) => `+${name}`),
   })
   const document = await node.request({ method: 'rpc.discover' })

@@ -21,6 +21,8 @@ import { errorObjectIn } from '../rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from '../rpc/dispatcher.ts'
 import { RpcError } from '../rpc/error-codes.ts'
 import { type Health, readHealth } from '../rpc/health.ts'
+import type { AnyMethod } from '../rpc/method.ts'
+import { namespaceRules } from '../rpc/method-names.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { createPermissions } from '../rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from '../rpc/profiles.ts'
@@ -196,7 +198,7 @@ function dispatcherOf(
       beganAsFork: holder.engine.fork !== undefined,
       clientVersion: options.clientVersion ?? clientVersion(options),
     },
-    permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
+    permits: permissionsOf(options),
     logger,
     peg: chains.peg,
     random: joining === undefined ? random : withNodeId(random, joining.id),
@@ -206,6 +208,13 @@ function dispatcherOf(
     onCall: options.onCall,
     load: from?.shared?.load,
   })
+}
+
+/** Which methods are open by the options. */
+function permissionsOf(options: ResolvedNodeOptions): (method: AnyMethod) => boolean {
+  const permits = createPermissions(options.methods, methodsOpenIn(options, METHODS))
+  if (options.bitcoin) return permits
+  return (method) => namespaceRules(method.namespace).needsBitcoin !== true && permits(method)
 }
 
 /** The node as its users see it; its functions need no `this`. */

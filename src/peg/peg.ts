@@ -158,7 +158,7 @@ export class Peg {
   }
 
   /**
-   * Sends coins of a local account to the Bridge, and mines the blocks after which they have left it on Bitcoin, unless
+   * Sends coins of a local account to the Bridge, and mines the blocks after which they have left it on Bitcoin and the change is back, unless
    * `mines` is false. Throws as a transaction does.
    */
   async pegOut(from: Hex, satoshi: bigint, mines = true): Promise<PegOutOutcome> {
@@ -169,7 +169,7 @@ export class Peg {
       const outcome = await pegOutOutcome(engine, hash)
       const isOver = outcome.status === 'rejected' || outcome.status === 'released'
       if (isOver || !mines || federation.mode === 'off' || blocks >= MAX_PEGOUT_BLOCKS) {
-        if (outcome.status === 'released') await this.mine(1)
+        if (outcome.status === 'released') await this.#confirm()
         return outcome
       }
       await this.#advance()
@@ -228,6 +228,13 @@ export class Peg {
   async close(): Promise<void> {
     await this.#attached?.federation.close()
     await this.#entries.settled().catch(() => undefined)
+  }
+
+  /** The Bitcoin blocks after which the Bridge takes a transaction's change back, and the block in which it does. */
+  async #confirm(): Promise<void> {
+    const { network } = await this.federation.bridge()
+    await this.mine(network.peginConfirmations)
+    await this.#advance()
   }
 
   /** One block of this chain with what the federation sends. */

@@ -32,6 +32,7 @@ describe('the peg', () => {
 
     const outgoing = await peg.pegOut(COW, 1_000_000n)
     expect(outgoing).toMatchObject({ status: 'released' })
+    expect((await peg.status()).locked).toBe(49_000_000n)
     const id = outgoing.bitcoinTransaction as string
     expect(peg.bitcoin.chain.state.places.get(id)).toBeDefined()
   })

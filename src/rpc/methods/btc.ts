@@ -184,7 +184,7 @@ export const btc_pegOut = method({
   changesState: true,
   needsWallet: true,
   summary:
-    'Sends coins of a local account to the Bridge, and mines blocks until its Bitcoin transaction is signed, broadcast and in a Bitcoin block, unless `mines` is false. Returns what became of it; `reason` is in words. The coins go to the Bitcoin address of the key of the account.',
+    'Sends coins of a local account to the Bridge, and mines blocks until its Bitcoin transaction is signed, broadcast, in Bitcoin blocks and its change back at the Bridge, unless `mines` is false. Returns what became of it; `reason` is in words. The coins go to the Bitcoin address of the key of the account.',
   params: { from: Address, satoshi: Satoshi, mines: optional(Flag, true) },
   result: () => PegOutResult,
   errors: ['transaction-refused', 'mining-refused', 'not-mined', 'wallet-disabled'],

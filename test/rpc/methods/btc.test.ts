@@ -103,8 +103,7 @@ describe('the methods of the peg', () => {
 
   it('are refused in a sentence by a node without a Bitcoin chain', async () => {
     const call = await served({ bitcoin: false })
-    await expect(call('btc_status')).rejects.toThrow(
-      'This node runs no Bitcoin chain: start it with --bitcoin.',
-    )
+    const message = 'the method btc_status does not exist/is not available: it is open with --bitcoin'
+    await expect(call('btc_status')).rejects.toThrow(message)
   })
 })
