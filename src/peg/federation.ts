@@ -41,6 +41,8 @@ import { type Payment, Payments } from './payments.ts'
 const BRIDGE = PRECOMPILE_ADDRESS.bridge
 /** Topic of `release_btc`, whose data is a fully signed transaction. */
 const RELEASE_TOPIC = keccakHex(new TextEncoder().encode('release_btc(bytes32,bytes)'))
+/** Blocks in which a new process looks for releases that were not broadcast. */
+const RESUMED_BLOCKS = 1000
 /** Gas of a byte of data of the Bridge. */
 const GAS_PER_BYTE = 2n
 /** Gas beyond what a call is known to take, for rules that charge more. */
@@ -82,6 +84,8 @@ export class Federation {
   /** The transactions that registered what the Bridge has not marked as processed, by Bitcoin transaction and block. */
   readonly #sent = new Map<string, Hex>()
   #released: BitcoinTransaction[] = []
+  /** Were the releases of an earlier process looked for? */
+  #isResumed = false
   #broadcasting: Promise<void> = Promise.resolve()
   readonly #stop: () => void
 
@@ -109,6 +113,7 @@ export class Federation {
    */
   async turn(): Promise<readonly Transaction[]> {
     const { queries } = this.#parts.engine
+    await this.#resume()
     const bridge = await this.bridge()
     const senders = this.#working(bridge.federations.live())
     const waits = senders.some(({ address }) => queries.pooledOf(address).pending.length > 0)
@@ -172,6 +177,25 @@ export class Federation {
       }
     }
     if (this.#parts.mode === 'auto' && this.#released.length > 0) void this.broadcast()
+  }
+
+  /** Broadcasts what an earlier process may have left: releases of the last blocks that Bitcoin does not know. */
+  async #resume(): Promise<void> {
+    if (this.#isResumed) return
+    this.#isResumed = true
+    const { engine, node } = this.#parts
+    const to = engine.queries.head().block.header.number
+    const logs = await engine.queries.logs({
+      range: { from: Math.max(0, to - RESUMED_BLOCKS), to },
+      addresses: [BRIDGE],
+      topics: [[RELEASE_TOPIC]],
+      maxBlocks: 0,
+      maxLogs: 0,
+    })
+    for (const transaction of logs.flatMap(({ log }) => releasedIn(log) ?? [])) {
+      if ((await node.transaction(idOf(transaction))) === undefined) this.#released.push(transaction)
+    }
+    if (this.#released.length > 0) await this.broadcast()
   }
 
   async #broadcastReleased(): Promise<void> {

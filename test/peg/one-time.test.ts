@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { createNode, createPool, type Node, type NodeOptions } from '../../src/index.ts'
+import { COW } from '../support/noting-chain.ts'
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000b0b01'
 
@@ -71,6 +72,26 @@ describe('both chains', () => {
     const last2 = await started({ dataDir })
     expect(await heads(last2)).toEqual(kept)
     expect((await last2.bitcoin?.pegIn(RECEIVER, 1_000_000n))?.status).toBe('registered')
+  })
+
+  it('lose no signed peg-out between them in a restart', async () => {
+    const dataDir = await emptyFolder()
+    const node = await started({ dataDir, federation: 'manual' })
+    await node.bitcoin?.pegIn(RECEIVER, 5_000_000n)
+    await node.bitcoin?.pegOut(COW, 1_000_000n, false)
+    // Signed, and not broadcast.
+    for (let i = 0; i < 5; i++) {
+      for (const transaction of (await node.bitcoin?.federation.turn()) ?? []) {
+        await node.engine.commands.submit(transaction)
+      }
+      await call(node, 'evm_mine')
+    }
+    expect(await node.bitcoin?.status()).toMatchObject({ pegOuts: [], bitcoin: { mempool: 0 } })
+    await node.close()
+
+    const later = await started({ dataDir })
+    await call(later, 'evm_mine')
+    expect(await later.bitcoin?.status()).toMatchObject({ bitcoin: { mempool: 1 } })
   })
 
   it('are in a state file with history', async () => {
