@@ -19,7 +19,8 @@ import type { LocalAccounts } from '../engine/wallet/accounts.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { ResolvedNodeOptions } from '../options/options.ts'
-import type { Peg, PegOptions } from '../peg/peg.ts'
+import type { PegOptions } from '../peg/open-peg.ts'
+import type { Peg } from '../peg/peg.ts'
 import type { Joining } from '../replication/cluster.ts'
 import { BlockStore } from '../store/block-store.ts'
 import type { Store } from '../store/level.ts'
@@ -149,8 +150,8 @@ export async function openPeg(
   }: Omit<PegOptions, 'seed' | 'federation' | 'blocksPer'> & { readonly random: RandomBytes },
 ): Promise<Peg | undefined> {
   if (!bitcoin) return undefined
-  const { Peg } = await import('../peg/peg.ts')
-  return Peg.open({ ...parts, seed: random('bitcoin', 32), federation, blocksPer: bitcoinBlocksPer })
+  const opener = await import('../peg/open-peg.ts')
+  return opener.openPeg({ ...parts, seed: random('bitcoin', 32), federation, blocksPer: bitcoinBlocksPer })
 }
 
 /** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */

@@ -1,11 +1,12 @@
 /** The two-way peg in hand: the Bitcoin chain, the federation, and what moves coins between the two chains. */
-import { type Bitcoin, type BitcoinState, createBitcoin } from '../bitcoin/bitcoin.ts'
+import type { Bitcoin } from '../bitcoin/bitcoin.ts'
 import { idOf } from '../bitcoin/chain/block.ts'
 import { bestBlock, blockAt } from '../bitcoin/chain/state.ts'
 import { LocalBitcoinNode } from '../bitcoin/local-node.ts'
 import { scriptOfAddress } from '../bitcoin/regtest-address.ts'
 import { OP, push } from '../bitcoin/script.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import type { Transaction } from '../chain/transaction.ts'
 import { counted } from '../counted.ts'
 import { concat } from '../encoding/bytes.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
@@ -15,32 +16,24 @@ import { invalidParams } from '../errors.ts'
 import { minimumPegin, WEI_PER_SATOSHI } from '../evm/precompiles/bridge/constants/network.ts'
 import type { Logger } from '../logger.ts'
 import type { FederationMode } from '../options/bitcoin-settings.ts'
-import type { Store } from '../store/level.ts'
-import { BitcoinEntries } from './bitcoin-entries.ts'
-import { BitcoinParent } from './bitcoin-parent.ts'
 import { FAUCET_SCRIPT, pay } from './faucet.ts'
 import { Federation } from './federation.ts'
 import { type PegInOutcome, type PegOutOutcome, pegInOutcome, pegOutOutcome } from './outcomes.ts'
 import { type PegStatus, pegStatus } from './status.ts'
 
-/** What a peg is opened with. */
-export interface PegOptions {
-  /** Has the entries of the Bitcoin chain, beside those of the node's own. */
-  readonly store: Store
-  /** Where the database is, where that is known: its entries are then not read. */
-  readonly state?: BitcoinState | undefined
-  /** Seconds since 1970. */
-  readonly now: () => number
-  /** The wallets' keys are derived from it. */
-  readonly seed: Uint8Array
-  readonly federation: FederationMode
-  /** Blocks of this chain for each Bitcoin block that proves one and is added to its chain; 0 adds none. */
-  readonly blocksPer: number
+/** What a peg is made of. */
+export interface PegParts {
+  readonly bitcoin: Bitcoin
+  /** The chain as the engine knows it; `turn` is what the federation sends for the next block. */
+  readonly parent: ParentChain & { turn: () => Promise<readonly Transaction[]> }
+  readonly mode: FederationMode
   readonly logger: Logger
+  /** Resolves when all changes so far are on disk. Throws `storage`. */
+  settled(): Promise<void>
 }
 
 /** Most blocks that are mined at once, and blocks of this chain that a peg-out waits for at most. */
-const MAX_BLOCKS = 10_000
+const MAX_BLOCKS = 1000
 const MAX_PEGOUT_BLOCKS = 80
 
 /** Version 1 of the instructions in a peg-in (RSKIP-170), before the receiver. */
@@ -65,43 +58,26 @@ function checkCount(count: number, name: string): void {
 /** The peg of a node. */
 export class Peg {
   readonly bitcoin: Bitcoin
-  readonly #entries: BitcoinEntries
-  readonly #parent: BitcoinParent
-  readonly #options: PegOptions
+  readonly #parts: PegParts
   #attached: { readonly engine: Engine; readonly federation: Federation } | undefined
 
-  private constructor(options: PegOptions, entries: BitcoinEntries) {
-    const { now: clock, seed } = options
-    this.#options = options
-    this.#entries = entries
-    this.bitcoin = createBitcoin({ clock, seed, store: entries })
-    this.#parent = new BitcoinParent(this.bitcoin, entries, options.blocksPer)
-    const { state } = options
-    if (state === undefined) this.#parent.begin()
-    else entries.adopt(() => this.bitcoin.restore(state))
-  }
-
-  /** Opens the Bitcoin chain of a database, or begins one. */
-  static async open(options: PegOptions): Promise<Peg> {
-    const { store, state } = options
-    const entries = state === undefined ? await BitcoinEntries.open(store) : new BitcoinEntries(store)
-    const peg = new Peg(options, entries)
-    await peg.#entries.settled()
-    return peg
+  constructor(parts: PegParts) {
+    this.#parts = parts
+    this.bitcoin = parts.bitcoin
   }
 
   /** The chain as the engine knows it. */
   get parentChain(): ParentChain {
-    return this.#parent
+    return this.#parts.parent
   }
 
   /** Lets the federation work for the chain of an engine. */
   attach(engine: Engine): void {
-    const { federation: mode, logger } = this.#options
+    const { mode, logger, parent } = this.#parts
     const node = new LocalBitcoinNode(this.bitcoin)
     const federation = new Federation({ engine, node, mode, logger })
     this.#attached = { engine, federation }
-    if (mode === 'auto') this.#parent.turn = () => federation.turn()
+    if (mode === 'auto') parent.turn = () => federation.turn()
   }
 
   get federation(): Federation {
@@ -113,7 +89,7 @@ export class Peg {
     checkCount(count, 'blocks')
     const script = address === undefined ? FAUCET_SCRIPT : scriptTo(address, 'address')
     const hashes = this.bitcoin.mine(count, script)
-    await this.#entries.settled()
+    await this.#parts.settled()
     return hashes
   }
 
@@ -222,12 +198,12 @@ export class Peg {
 
   /** Resolves when all changes so far are on disk. */
   settled(): Promise<void> {
-    return this.#entries.settled()
+    return this.#parts.settled()
   }
 
   async close(): Promise<void> {
     await this.#attached?.federation.close()
-    await this.#entries.settled().catch(() => undefined)
+    await this.#parts.settled().catch(() => undefined)
   }
 
   /** The Bitcoin blocks after which the Bridge takes a transaction's change back, and the block in which it does. */

@@ -17,7 +17,7 @@ function pegOf({ peg }: Context): Peg {
 }
 
 const Satoshi = wholeNumber('satoshi', Number(MAX_MONEY))
-const MAX_BLOCKS = 10_000
+const MAX_BLOCKS = 1000
 const BitcoinAddress: Parameter<string> = scalar({
   form: anyText(),
   description: 'Bitcoin address of regtest',
