@@ -245,7 +245,8 @@ export function intrinsicGas(
   { dataByte, initcodeWord, freeSenders }: IntrinsicPrices = PRESENT_PRICES,
 ): bigint {
   const { from, to, data } = transaction
-  if (freeSenders !== undefined && from !== undefined && isFreeBridgeTransaction(from, to, freeSenders)) return 0n
+  if (freeSenders !== undefined && from !== undefined && isFreeBridgeTransaction(from, to, freeSenders))
+    return 0n
   const base = to === null ? 53_000 + initcodeWord * Math.ceil(data.length / 32) : 21_000
   const zeros = countZeros(data)
   return BigInt(base + ZERO_BYTE_GAS * zeros + dataByte * (data.length - zeros))

@@ -1,8 +1,9 @@
 /** What a message runs by, as data: opcodes, precompiled contracts, limits, intrinsic gas, by network and height. */
-import { BRIDGE_SENDERS } from '../chain/bridge-senders.ts'
+
 import { byStretch, type IsActive } from '../chain/activations.ts'
-import { intrinsicGas, MAX_INITCODE_SIZE, PRESENT_PRICES, type Transaction } from '../chain/transaction.ts'
+import { BRIDGE_SENDERS } from '../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import { intrinsicGas, MAX_INITCODE_SIZE, PRESENT_PRICES, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Overlay } from '../state/overlay.ts'

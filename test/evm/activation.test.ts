@@ -194,7 +194,8 @@ describe('precompiled contracts', () => {
   })
 
   it('have two additional block header methods from RSKIP-536 on', async () => {
-    const contracts = (height: number) => vmRulesOf({ name: 'mainnet' })(height).precompiles.get(AT.blockHeader)
+    const contracts = (height: number) =>
+      vmRulesOf({ name: 'mainnet' })(height).precompiles.get(AT.blockHeader)
     for (const method of ['getCumulativeWork(int256)', 'getDifficultyWithUncles(int256)']) {
       const selector = keccak256(new TextEncoder().encode(method)).subarray(0, 4)
       const input = concat(selector, new Uint8Array(32))

@@ -26,8 +26,14 @@ interface RecordedLog {
 
 interface RecordedTransaction {
   readonly hash: Hex
-  /** Calls of the Bridge by contracts. */
-  readonly internal?: readonly { readonly hash: Hex; readonly from: Hex; readonly to: Hex; readonly value: string }[]
+  /** Calls of the Bridge by contracts; `rejected` once a frame above has failed, which changes the hash. */
+  readonly internal?: readonly {
+    readonly hash: Hex
+    readonly from: Hex
+    readonly to: Hex
+    readonly value: string
+    readonly rejected: boolean
+  }[]
   readonly raw: Hex
   /** Absent where headers of `bitcoin-headers.json` are the argument. */
   readonly input?: Hex

@@ -25,7 +25,9 @@ function readIndex(data: Uint8Array, offset: number): number {
 function readHead(data: Uint8Array, head: number): number {
   if (head > data.length) throw new RangeError('argument outside the data')
   const end = head + WORD - 4
-  return data.length >= head + WORD ? wordAt(data, end) : wordAt(concat(data.subarray(end), new Uint8Array(4)), 0)
+  return data.length >= head + WORD
+    ? wordAt(data, end)
+    : wordAt(concat(data.subarray(end), new Uint8Array(4)), 0)
 }
 
 /** A `bytes32` at `offset`. Throws a RangeError when it is not all there. */

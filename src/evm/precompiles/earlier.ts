@@ -1,6 +1,6 @@
 /** The precompiled contracts of heights at which not every rule is in force (docs/internals/protocol.md#75-activation). */
 import type { IsActive } from '../../chain/activations.ts'
-import { type ChainConfig, PRECOMPILE_ADDRESS as AT } from '../../chain/config.ts'
+import { PRECOMPILE_ADDRESS as AT, type ChainConfig } from '../../chain/config.ts'
 import { PRECOMPILE_RULES } from '../../chain/precompile-accounts.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'

@@ -18,7 +18,10 @@ export interface PaidBlock {
 }
 
 /** Their addresses, in the order of the members; `undefined` while the first federation is the only one. */
-export function votedFederators(state: StateReader, { chain, number, paidNumber }: PaidBlock): readonly Hex[] | undefined {
+export function votedFederators(
+  state: StateReader,
+  { chain, number, paidNumber }: PaidBlock,
+): readonly Hex[] | undefined {
   const holds: IsActive = (rule) => isActive(chain, rule, number)
   const network = bridgeNetwork(chain)
   const store = new BridgeStore({

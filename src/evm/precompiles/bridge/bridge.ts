@@ -136,7 +136,8 @@ export function openBridge(
  */
 function nothing(env: PrecompileEnvironment, isActive: IsActive): Uint8Array {
   const isTaken = isActive('rskip417') || (isActive('rskip150') && !isActive('rskip197'))
-  if (!env.isTop && !isTaken) throw new PrecompileFailure('a method without a result cannot be called by code')
+  if (!env.isTop && !isTaken)
+    throw new PrecompileFailure('a method without a result cannot be called by code')
   return EMPTY
 }
 

@@ -20,7 +20,12 @@ export function logEarlyUpdate(env: PrecompileEnvironment): void {
 }
 
 /** Txid (displayed), hash of the member's key of the parent chain, hash of the creating transaction. */
-export function logEarlySignature(env: PrecompileEnvironment, txid: Hex, keyHash: Uint8Array, hash: Hex): void {
+export function logEarlySignature(
+  env: PrecompileEnvironment,
+  txid: Hex,
+  keyHash: Uint8Array,
+  hash: Hex,
+): void {
   emit(env, 'add_signature_topic', [text(txid), keyHash, fromHex(hash)])
 }
 

@@ -4,12 +4,13 @@
  */
 import { z } from 'zod'
 import { parentChainHeight } from '../../../state/bridge-headers.ts'
+import { releasesToSign } from '../../../state/bridge-releases.ts'
 import { method } from '../../method.ts'
 
 export const eth_bridgeState = method({
   name: 'eth_bridgeState',
   summary:
-    'State of the bridge at the head: height of its parent-chain headers, and peg-outs that wait for signatures (none here).',
+    'State of the bridge at the head: height of its parent-chain headers, and the transactions that made peg-outs that wait for signatures.',
   params: {},
   result: () =>
     z.strictObject({
@@ -20,7 +21,10 @@ export const eth_bridgeState = method({
   async run(_, { engine }) {
     const state = await engine.queries.state({ tag: 'latest' })
     if (state === undefined) throw new Error('the head has no state')
-    return { btcBlockchainBestChainHeight: parentChainHeight(state), rskTxsWaitingForSignatures: [] }
+    return {
+      btcBlockchainBestChainHeight: parentChainHeight(state),
+      rskTxsWaitingForSignatures: releasesToSign(state).map((hash) => hash.slice(2)),
+    }
   },
 })
 

@@ -49,7 +49,11 @@ export function commitPending(call: BridgeCall, members: readonly Member[], elec
   logCommitment(call, before, voted)
 }
 
-function logCommitment({ env, isActive, federations }: BridgeCall, before: Federation, voted: Federation): void {
+function logCommitment(
+  { env, isActive, federations }: BridgeCall,
+  before: Federation,
+  voted: Federation,
+): void {
   const activation = env.number + federations.activationAge
   if (!isActive('rskip146')) {
     logEarlyCommitment(env, before, voted, activation)

@@ -71,7 +71,8 @@ function fund(call: BridgeCall, proposed: Federation, creationHash: Hex): void {
 function outputTo(transaction: Transaction, script: Uint8Array): SpendableOutput {
   const index = transaction.outputs.findIndex((output) => equal(output.script, script))
   const output = transaction.outputs[index]
-  if (output === undefined) throw new RangeError('the fund transaction does not pay to the proposed federation')
+  if (output === undefined)
+    throw new RangeError('the fund transaction does not pay to the proposed federation')
   return { ...output, hash: txid(transaction), index, height: 0, isCoinbase: false }
 }
 

@@ -1,7 +1,7 @@
 /** Makes peg-outs of the requests: all of them in one transaction at a time (RSKIP-271). */
 import { outputScript } from '../../../../bitcoin/output-script.ts'
-import { toFixedHex, toHex, type Hex } from '../../../../encoding/hex.ts'
 import { concat, EMPTY, equal } from '../../../../encoding/bytes.ts'
+import { type Hex, toFixedHex, toHex } from '../../../../encoding/hex.ts'
 import { WEI_PER_SATOSHI } from '../constants/network.ts'
 import { logBatchCreated } from '../events.ts'
 import type { BridgeCall, BridgeState } from '../method.ts'
@@ -42,7 +42,12 @@ export function buildPegout(
 }
 
 /** Burns what the requests paid more than the federation spent, where change was raised at their cost. */
-function burnDifference({ env }: BridgeCall, wallet: Wallet, { transaction, spent }: Release, paid: bigint): void {
+function burnDifference(
+  { env }: BridgeCall,
+  wallet: Wallet,
+  { transaction, spent }: Release,
+  paid: bigint,
+): void {
   const { outputs } = transaction
   if (outputs.length <= 1) return
   const own = wallet.federation.outputScript

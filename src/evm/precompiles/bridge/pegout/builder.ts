@@ -81,7 +81,10 @@ function withRaisedChange(payments: readonly Output[], change: Output): readonly
   return [paying, ...rest, { ...change, value: change.value + missing }]
 }
 
-function attempt({ wallet, payments, change, isPaidByReceivers }: ReleasePlan, fee: bigint): Attempt | BuildFailure {
+function attempt(
+  { wallet, payments, change, isPaidByReceivers }: ReleasePlan,
+  fee: bigint,
+): Attempt | BuildFailure {
   const outputs = isPaidByReceivers ? reduced(payments, fee) : payments
   if (isPaidByReceivers && outputs.some(isDust)) return 'output too small for its fee'
   const target = sumOf(payments) + (isPaidByReceivers ? 0n : fee)
@@ -99,7 +102,9 @@ function attempt({ wallet, payments, change, isPaidByReceivers }: ReleasePlan, f
 }
 
 /** Raises the fee until it covers the transaction that it pays for. */
-function settleFee(plan: ReleasePlan): { readonly attempt: Attempt; readonly spent: readonly Spent[] } | BuildFailure {
+function settleFee(
+  plan: ReleasePlan,
+): { readonly attempt: Attempt; readonly spent: readonly Spent[] } | BuildFailure {
   const { wallet, version } = plan
   const price = plan.feePerKb < LEAST_FEE ? LEAST_FEE : plan.feePerKb
   let fee = 0n

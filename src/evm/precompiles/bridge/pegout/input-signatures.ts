@@ -1,7 +1,7 @@
 /** Signatures within the inputs of releases: what they sign, who has signed, where the next one goes. */
 import { revealedScript } from '../../../../bitcoin/redeem-input.ts'
 import { parseRedeem, type Redeem } from '../../../../bitcoin/redeem-script-parser.ts'
-import { parseScript, push, type Chunk, writeChunks } from '../../../../bitcoin/script.ts'
+import { type Chunk, parseScript, push, writeChunks } from '../../../../bitcoin/script.ts'
 import { legacySighash, witnessSighash } from '../../../../bitcoin/sighash.ts'
 import { decodeDer, encodeForInput, isSignedBy, type Signature } from '../../../../bitcoin/signature.ts'
 import type { Input, Transaction } from '../../../../bitcoin/transaction.ts'
@@ -80,4 +80,3 @@ export function withSignature(
   const filled = present.toSpliced(at, 0, encodeForInput(signature))
   return withSlots(input, [...filled, ...Array.from({ length: slots.length - filled.length }, () => EMPTY)])
 }
-

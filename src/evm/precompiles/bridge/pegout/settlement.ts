@@ -23,7 +23,8 @@ export function announce(
   { creationHash, amount }: { creationHash: Hex | undefined; amount: bigint },
 ): void {
   const id = displayedTxid(transaction)
-  if (isActive('rskip146') && creationHash !== undefined) logReleaseRequested(env, [creationHash, id], [amount])
+  if (isActive('rskip146') && creationHash !== undefined)
+    logReleaseRequested(env, [creationHash, id], [amount])
   if (!isActive('rskip428')) return
   const values = spent.map(({ value }) => value)
   logReleaseCreated(env, [id], [encodeOutpointValues(values)])
@@ -31,7 +32,11 @@ export function announce(
 }
 
 /** Adds a transaction to those that wait for confirmations, unless it is there. */
-export function addWaiting({ peg, env, isActive }: BridgeCall, transaction: Transaction, creationHash?: Hex): void {
+export function addWaiting(
+  { peg, env, isActive }: BridgeCall,
+  transaction: Transaction,
+  creationHash?: Hex,
+): void {
   const waiting = peg.waiting.get()
   const id = txid(transaction)
   if (waiting.some((other) => equal(txid(other.transaction), id))) return

@@ -1,6 +1,12 @@
 /** `addSignature`: a member's signatures of a release, one for each input, until there are enough. */
 import { hash160 } from '../../../../bitcoin/hash.ts'
-import { compressedKey, decodeDer, isLowS, isSignedBy, type Signature } from '../../../../bitcoin/signature.ts'
+import {
+  compressedKey,
+  decodeDer,
+  isLowS,
+  isSignedBy,
+  type Signature,
+} from '../../../../bitcoin/signature.ts'
 import { encodeTransaction, type Transaction, txid } from '../../../../bitcoin/transaction.ts'
 import { EMPTY, equal } from '../../../../encoding/bytes.ts'
 import { type Hex, toHex } from '../../../../encoding/hex.ts'
@@ -80,7 +86,12 @@ function logMember(
 }
 
 /** Adds the signatures if all are by the key; the transaction with them. */
-function sign(call: BridgeCall, transaction: Transaction, submission: Submission, member: Member): Transaction {
+function sign(
+  call: BridgeCall,
+  transaction: Transaction,
+  submission: Submission,
+  member: Member,
+): Transaction {
   const { key, signatures } = submission
   const isEarly = !call.isActive('rskip326')
   if (isEarly) logMember(call, transaction, member, submission)
@@ -137,7 +148,8 @@ function signRelease(call: BridgeCall, submission: Submission): void {
 /** The method. */
 export function addSignature(call: BridgeCall): Uint8Array {
   const submission = readSubmission(call)
-  const isOfSvp = call.federations.isValidating() && call.peg.svpSpend.get()?.creationHash === submission.creationHash
+  const isOfSvp =
+    call.federations.isValidating() && call.peg.svpSpend.get()?.creationHash === submission.creationHash
   if (isOfSvp) signSvpSpend(call, submission)
   else signRelease(call, submission)
   return EMPTY

@@ -20,7 +20,10 @@ export function unsignedRelease(
 ): Transaction | undefined {
   const isWitness = format === FORMAT.witness
   const unlock = isWitness ? baseWitness : baseScript
-  const transaction = { ...draft, inputs: spent.map(({ input, redeem }) => ({ ...input, ...unlock(redeem) })) }
+  const transaction = {
+    ...draft,
+    inputs: spent.map(({ input, redeem }) => ({ ...input, ...unlock(redeem) })),
+  }
   // The limit is checked with the scripts of inputs, but without witnesses, which are added later.
   const { length } = encodeTransaction(isWitness ? draft : transaction)
   return length > MAX_BYTES ? undefined : transaction

@@ -24,11 +24,13 @@ function confirmRelease(call: BridgeCall, hash: Hex): void {
   const { env, peg, network, isActive } = call
   const signing = peg.signing.get()
   const waiting = peg.waiting.get()
-  const isDeep = ({ creationBlock }: WaitingRelease) => env.number - creationBlock >= network.pegoutConfirmations
+  const isDeep = ({ creationBlock }: WaitingRelease) =>
+    env.number - creationBlock >= network.pegoutConfirmations
   const release = inOrder(waiting, isActive).find(isDeep)
   if (release === undefined) return
   const key = signingKey(call, release, hash)
-  if (isActive('rskip375') && signing.has(key)) throw new RangeError('a release of this hash waits for signatures')
+  if (isActive('rskip375') && signing.has(key))
+    throw new RangeError('a release of this hash waits for signatures')
   peg.signing.set(new Map(signing).set(key, release.transaction))
   peg.waiting.set(waiting.filter((other) => other !== release))
   if (isActive('rskip326')) {

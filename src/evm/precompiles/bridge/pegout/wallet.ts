@@ -24,7 +24,9 @@ export function walletOf(
     const origin = peg.flyoverOrigin(scriptHash)
     const isOwn = equal(origin?.federationHash ?? scriptHash, federation.scriptHash)
     if (!isOwn) return undefined
-    return origin === undefined ? federation.redeemScript : flyoverRedeemScript(origin.derivationHash, federation)
+    return origin === undefined
+      ? federation.redeemScript
+      : flyoverRedeemScript(origin.derivationHash, federation)
   }
   return {
     federation,

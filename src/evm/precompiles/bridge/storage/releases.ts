@@ -146,10 +146,18 @@ export function transactionCell(slot: bigint): CellFormat<Transaction | undefine
 
 /** RLP of the requests as the last of their cells has them. */
 export function encodeRequests(requests: readonly ReleaseRequest[], isActive: IsActive): Uint8Array {
-  return requestQueue(isActive).encode(requests).findLast((bytes) => bytes !== undefined) ?? EMPTY
+  return (
+    requestQueue(isActive)
+      .encode(requests)
+      .findLast((bytes) => bytes !== undefined) ?? EMPTY
+  )
 }
 
 /** RLP of the releases that wait for confirmations as the last of their cells has them. */
 export function encodeWaiting(releases: readonly WaitingRelease[], isActive: IsActive): Uint8Array {
-  return waitingReleases(isActive).encode(releases).findLast((bytes) => bytes !== undefined) ?? EMPTY
+  return (
+    waitingReleases(isActive)
+      .encode(releases)
+      .findLast((bytes) => bytes !== undefined) ?? EMPTY
+  )
 }

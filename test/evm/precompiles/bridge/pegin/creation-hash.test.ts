@@ -10,16 +10,18 @@ function recordedCalls() {
   const steps = bridgeChainNames().flatMap((name) => bridgeChain(name).steps)
   const transactions = steps.flatMap((step) => ('call' in step ? [] : (step.transactions ?? [])))
   return transactions.flatMap(({ hash: origin, internal = [] }) =>
-    internal.map(({ from, to, value, hash }) => ({
-      hash,
-      env: {
-        ...ENVIRONMENT,
-        originHash: origin,
-        caller: from,
-        value: BigInt(value),
-        kind: from === to ? ('delegatecall' as const) : ('call' as const),
-      },
-    })),
+    internal
+      .filter(({ rejected }) => !rejected)
+      .map(({ from, to, value, hash }) => ({
+        hash,
+        env: {
+          ...ENVIRONMENT,
+          originHash: origin,
+          caller: from,
+          value: BigInt(value),
+          kind: from === to ? ('delegatecall' as const) : ('call' as const),
+        },
+      })),
   )
 }
 
