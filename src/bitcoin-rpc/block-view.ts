@@ -9,7 +9,8 @@ import { confirmationsOf, feeOf, viewOfTransaction } from './transaction-view.ts
 /** How much harder than the easiest target of the main network. */
 export function difficultyOf(bits: number): number {
   const difficulty = 0xffff / (bits & 0xffffff)
-  return difficulty * 256 ** (29 - (bits >>> 24))
+  // Bitcoin Core writes 16 digits.
+  return Number((difficulty * 256 ** (29 - (bits >>> 24))).toPrecision(16))
 }
 
 /** 64 hex digits. */

@@ -1,15 +1,15 @@
 /** A real Bitcoin Core behind its JSON-RPC, as others use a Bitcoin node. */
 import { z } from 'zod'
-import { isHexDigits } from '../encoding/hex.ts'
 import { decodeBlock } from '../bitcoin/chain/block.ts'
 import { decodeHeader, HEADER_BYTES } from '../bitcoin/chain/header.ts'
 import { digitsOf, fromDigits } from '../bitcoin/displayed-hash.ts'
 import type { BitcoinNode, BlockSummary, FoundTransaction, WholeBlock } from '../bitcoin/node-interface.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../bitcoin/transaction.ts'
+import { isHexDigits } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { type RemoteDeps, systemDeps } from '../upstream/environment.ts'
 import { createHttpSender } from '../upstream/http.ts'
-import { originOf, type Outcome, type Sender, type Target } from '../upstream/sender.ts'
+import { type Outcome, originOf, type Sender, type Target } from '../upstream/sender.ts'
 import { CODE } from './rpc-failure.ts'
 
 /** How a Bitcoin Core is reached. */
@@ -35,7 +35,11 @@ const Reply = z.object({
   error: z.object({ code: z.number(), message: z.string() }).nullable().optional(),
 })
 const HeaderView = z.object({ hash: Hash, height: z.number().int().nonnegative() })
-const RawView = z.object({ hex: Bytes, blockhash: Hash.optional(), confirmations: z.number().int().default(0) })
+const RawView = z.object({
+  hex: Bytes,
+  blockhash: Hash.optional(),
+  confirmations: z.number().int().default(0),
+})
 
 /** Not there: the codes by which Bitcoin Core says so. */
 const ABSENT: ReadonlySet<number> = new Set([CODE.ADDRESS_OR_KEY, CODE.PARAMETER])

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Bitcoin } from '../bitcoin/bitcoin.ts'
 import { writeJson } from './amount.ts'
 import type { Context, Method } from './method.ts'
+import { ACCOUNT_METHODS } from './methods/accounts.ts'
 import { ADDRESS_METHODS } from './methods/addresses.ts'
 import { BLOCKCHAIN_METHODS } from './methods/blockchain.ts'
 import { CONTROL_METHODS } from './methods/control.ts'
@@ -24,6 +25,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     SIGNING_METHODS,
     WALLET_FILE_METHODS,
     ADDRESS_METHODS,
+    ACCOUNT_METHODS,
     PAYMENT_METHODS,
     CONTROL_METHODS,
   ]

@@ -1,12 +1,13 @@
 /** The node in this process, as others use it. */
-import { txid, type Transaction } from './transaction.ts'
+
+import { NodeError } from '../errors.ts'
 import type { Bitcoin } from './bitcoin.ts'
+import { entriesInOrder } from './chain/mempool.ts'
 import { encodePartialTree } from './chain/merkle-root.ts'
 import { RuleViolation } from './chain/rule-violation.ts'
 import { bestBlock, blockAt, isActive, type StoredBlock } from './chain/state.ts'
-import { entriesInOrder } from './chain/mempool.ts'
-import { NodeError } from '../errors.ts'
 import type { BitcoinNode, BlockSummary, FoundTransaction, WholeBlock } from './node-interface.ts'
+import { type Transaction, txid } from './transaction.ts'
 
 function summary({ hash, height, block }: StoredBlock): BlockSummary {
   return { hash, height, header: block.header }

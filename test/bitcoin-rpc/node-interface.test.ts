@@ -1,12 +1,12 @@
 /** The node in the process and a client of it over a socket answer alike. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { idOf } from '../../src/bitcoin/chain/block.ts'
-import { CoreClient } from '../../src/bitcoin-rpc/core-client.ts'
+import { bestBlock } from '../../src/bitcoin/chain/state.ts'
+import { displayed } from '../../src/bitcoin/displayed-hash.ts'
 import { LocalBitcoinNode } from '../../src/bitcoin/local-node.ts'
 import { proveByTree } from '../../src/bitcoin/merkle-tree.ts'
-import { displayed } from '../../src/bitcoin/displayed-hash.ts'
 import type { BitcoinNode, BlockSummary } from '../../src/bitcoin/node-interface.ts'
-import { bestBlock } from '../../src/bitcoin/chain/state.ts'
+import { CoreClient } from '../../src/bitcoin-rpc/core-client.ts'
 import { scriptOf, spend, spendable } from '../bitcoin/chain/test-chain.ts'
 import { PASSWORD, ServedBitcoin, USER } from './bitcoin-server.ts'
 
@@ -60,7 +60,10 @@ describe.each(KINDS)('%s', (_, create) => {
     const [mined = ''] = served.bitcoin.mine(1, SCRIPT)
     const block = await node.block(mined)
     expect(block?.transactions).toHaveLength(2)
-    expect(await node.transaction(id)).toMatchObject({ block: { hash: mined, height: 103 }, confirmations: 1 })
+    expect(await node.transaction(id)).toMatchObject({
+      block: { hash: mined, height: 103 },
+      confirmations: 1,
+    })
     const tree = await node.partialTree([id], mined)
     const proof = proveByTree(tree as Uint8Array)
     expect(proof.matches.map(displayed)).toEqual([id])
@@ -72,7 +75,10 @@ describe.each(KINDS)('%s', (_, create) => {
     const transaction = payment()
     const [output] = transaction.outputs
     const wrong = { ...transaction, outputs: [{ ...output, value: 1n, script: SCRIPT }] }
-    await expect(node.broadcast(wrong)).rejects.toMatchObject({ kind: 'transaction-refused', message: 'dust' })
+    await expect(node.broadcast(wrong)).rejects.toMatchObject({
+      kind: 'transaction-refused',
+      message: 'dust',
+    })
   })
 
   it('tells of new blocks', async () => {

@@ -1,0 +1,109 @@
+/** Nothing that a client sends crashes or stalls the server, or gets an answer that is not Bitcoin Core's kind of error. */
+import { createConnection } from 'node:net'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { METHODS } from '../../src/bitcoin-rpc/dispatcher.ts'
+import { type Reply, ServedBitcoin } from './bitcoin-server.ts'
+
+describe('hostile input', () => {
+  let node: ServedBitcoin
+  beforeAll(async () => {
+    node = await ServedBitcoin.start()
+    await node.call('createwallet', ['w'])
+    await node.call('generatetoaddress', [101, await node.call('getnewaddress')])
+  })
+  afterAll(() => node.server.close())
+
+  it('without the right user and password is answered 401', async () => {
+    for (const authorization of [
+      undefined,
+      'Basic',
+      'Basic !!!',
+      'Bearer x',
+      `Basic ${btoa('tandem:wrong')}`,
+    ]) {
+      const headers = new Headers(authorization === undefined ? {} : { authorization })
+      const response = await fetch(node.server.url, { method: 'POST', body: '{}', headers })
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toContain('Basic')
+    }
+  })
+
+  it('that is no call is answered with an error', async () => {
+    expect((await node.post('{')).status).toBe(500)
+    expect(((await (await node.post('{')).json()) as Reply).error?.code).toBe(-32700)
+    for (const body of [
+      '1',
+      'null',
+      '{}',
+      '{"method":1}',
+      '{"method":"help","params":"x"}',
+      `[${'['.repeat(5000)}${']'.repeat(5000)}]`,
+    ]) {
+      const response = await node.post(body)
+      expect(JSON.stringify(await response.json())).toContain('-32600')
+    }
+    expect((await node.post(JSON.stringify(Array(1001).fill({})))).status).toBe(400)
+    expect((await node.post(`"${'x'.repeat(9_000_001)}"`)).status).toBe(413)
+    expect((await fetch(node.server.url, { method: 'GET' })).status).toBe(405)
+    expect((await node.post('{}', '/wallet/%E0%A4%A')).status).toBe(404)
+    expect(((await (await node.post('{"method":"__proto__"}')).json()) as Reply).error?.code).toBe(-32601)
+  })
+
+  it('of random parameters gets a result or an error of a known code from every method', async () => {
+    // These mine as many blocks as they are told.
+    const slow = new Set(['generatetoaddress', 'generatetodescriptor'])
+    const names = [...METHODS.keys()].filter((name) => !slow.has(name))
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom(
+        ...[
+          '',
+          '00',
+          'ab'.repeat(32),
+          'ff'.repeat(80),
+          '02000000000100',
+          'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn',
+        ],
+        ...['addr()', 'raw(51)', 'wpkh(', 'start', '1.5', '-1'],
+      ),
+      fc.constantFrom(-1, 0, 1, 2 ** 31, 2 ** 53, 1e300, true, null),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...names), fc.array(value, { maxLength: 4 }), async (name, params) => {
+        const { error } = await node.reply(name, params)
+        expect(
+          error === null || (error.code !== -32603 && error.message !== ''),
+          `${name} ${JSON.stringify(error)}`,
+        ).toBe(true)
+      }),
+      { numRuns: 600 },
+    )
+    expect(await node.call('getblockcount')).toBeGreaterThan(0)
+  })
+
+  it('that is cut off or never ends does not keep the server from answering or closing', async () => {
+    const { port } = node.server
+    const sockets = [
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{',
+      'GARBAGE\r\n\r\n',
+      'POST',
+    ].map((text) => {
+      const socket = createConnection({ port, host: '127.0.0.1' })
+      socket.on('error', () => {})
+      socket.write(text)
+      return socket
+    })
+    expect(await node.call('getblockcount')).toBeGreaterThan(0)
+    for (const socket of sockets) socket.destroy()
+  })
+
+  it('asks while blocks are mined', async () => {
+    await node.call('createwallet', ['miner'])
+    const address = await node.call<string>('getnewaddress', [], '/wallet/miner')
+    const mining = node.call<string[]>('generatetoaddress', [200, address])
+    const counts: number[] = []
+    while (counts.length < 3) counts.push(await node.call<number>('getblockcount'))
+    expect(await mining).toHaveLength(200)
+  })
+})
