@@ -25,6 +25,7 @@ const LAYERS = [
   'comparison',
   'ethereumjs',
   'engine',
+  'peg',
   'replication',
   'rpc',
   'node',

@@ -21,6 +21,8 @@ const NAMESPACES = {
   debug: 'Traces of opcodes and frames, comparison with Ethereum, inspection of the node.',
   ext: 'Raw headers, receipts and receipt proofs. Each method also exists under its `rsk_` name.',
   mnr: 'Merged mining.',
+  btc: 'The Bitcoin chain beside this one, and the peg between the two (`--bitcoin`).',
+  fed: 'The simulated federation (`--bitcoin`).',
   trace: 'Flat traces of calls, creations and self-destructs; replays with state changes and opcodes.',
   ots: 'Methods for the explorer Otterscan.',
   erigon: 'Further methods for Otterscan.',
@@ -148,6 +150,7 @@ function methodSection(method, components) {
 /** The document of all methods, those included that only some presets open. */
 async function discover() {
   const node = await createNode({
+    bitcoin: true,
     methods: METHODS.filter(({ presets }) => presets !== undefined).map(({ name }) => `+${name}`),
   })
   const document = await node.request({ method: 'rpc.discover' })

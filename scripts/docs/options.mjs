@@ -26,6 +26,9 @@ const COMMANDS = [
   'keys rotate',
   'keys revoke',
   'cluster status',
+  'peg in',
+  'peg out',
+  'peg status',
 ]
 
 function optionRows(belongs) {

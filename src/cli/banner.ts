@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type ForkOrigin, originOf } from '../engine/fork/fork.ts'
+import type { FederationMode } from '../options/bitcoin-settings.ts'
 import type { EvmChoice } from '../options/engine-settings.ts'
 
 /** Accounts beyond this many are only counted. */
@@ -18,6 +19,10 @@ export interface BannerParts {
   readonly mixedMining?: boolean
   /** What executes; shown where it is not our own EVM. */
   readonly evm?: EvmChoice
+  /** The federation's mode, where a Bitcoin chain runs as well. */
+  readonly federation?: FederationMode | undefined
+  /** Address of its JSON-RPC. */
+  readonly bitcoinRpc?: string | undefined
   /** The address of the explorer; `undefined` where it is turned off. */
   readonly explorer?: string | undefined
 }
@@ -33,6 +38,10 @@ function miningText(mode: BannerParts['mining'], isMixed: boolean): string {
   return `a block every ${mode} s${isMixed ? ', and for each transaction' : ''}`
 }
 
+function bitcoinText(federation: FederationMode, rpc: string | undefined): string {
+  return `regtest, federation ${federation}${rpc === undefined ? '' : `, ${rpc}`}`
+}
+
 function forkText({ upstream, chainId, block, hash }: ForkOrigin): string {
   return `of ${upstream} (chain id ${chainId}) at block ${block} (${hash})`
 }
@@ -44,6 +53,8 @@ export function bannerLines({
   mining,
   mixedMining = false,
   evm = 'tandem',
+  federation,
+  bitcoinRpc,
   explorer,
 }: BannerParts): string[] {
   const { config, accounts, fork } = engine
@@ -56,6 +67,7 @@ export function bannerLines({
     ...(fork === undefined ? [] : [row('Fork', forkText(originOf(fork)))]),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
     row('Mining', miningText(mining, mixedMining)),
+    ...(federation === undefined ? [] : [row('Bitcoin', bitcoinText(federation, bitcoinRpc))]),
     ...(evm === 'tandem' ? [] : [row('EVM', EVM_TEXTS[evm])]),
     ...(explorer === undefined ? [] : [row('Explorer', explorer)]),
     row('Accounts', listed.length === 0 ? 'none' : `${accounts.list().length}`),

@@ -88,6 +88,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./cluster.ts').then(({ fillClusterCommand }) => fillClusterCommand),
   ],
   [
+    'peg',
+    'move coins between the chain and the Bitcoin chain of a running node',
+    () => import('./peg.ts').then(({ fillPegCommand }) => fillPegCommand),
+  ],
+  [
     'methods',
     'list the JSON-RPC methods',
     () => import('./methods.ts').then(({ fillMethodsCommand }) => fillMethodsCommand),

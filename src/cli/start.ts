@@ -56,9 +56,19 @@ function announceReady(
   reporter: Reporter,
   output: LineWriter,
 ) {
-  const { dataDir, mining, mixedMining, evm } = node.options
+  const { dataDir, mining, mixedMining, evm, bitcoin } = node.options
+  const federation = bitcoin ? node.options.federation : undefined
   if (!terminal.quiet && !terminal.json && isPrinted('info', terminal)) {
-    const parts = { engine: node.engine, dataDir, mining, mixedMining, evm, explorer: server.explorerUrl }
+    const parts = {
+      engine: node.engine,
+      dataDir,
+      mining,
+      mixedMining,
+      evm,
+      federation,
+      bitcoinRpc: server.bitcoinRpcUrl,
+      explorer: server.explorerUrl,
+    }
     for (const line of bannerLines(parts)) output.write(line)
   }
   reporter.ready({

@@ -3,7 +3,7 @@ import type { Block, ExecutedBlock } from '../chain/block.ts'
 import { headerHash } from '../chain/header.ts'
 import { counted } from '../counted.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { invalidParams } from '../errors.ts'
+import { invalidParams, NodeError } from '../errors.ts'
 import { afterDelays } from '../state/fork/demand.ts'
 import type { BlockWithState } from './blockchain/blockchain.ts'
 import type { Call } from './call.ts'
@@ -38,12 +38,27 @@ export class BlockCommands {
     onBuilt = () => {},
   ): Promise<MinedBlock> {
     const { mining, chainWriter, clock } = this.#parts
+    await this.#admitParentTransactions(parent)
     const built = await mining.build(parent, timestamp ?? clock.nextTimestamp(parent.block.header.timestamp))
     onBuilt()
     const block = await mining.mine(built)
     await chainWriter.insert([withState(block, built)], built.errored)
     clock.blockMined(block.block.header.timestamp, { given: timestamp !== undefined })
     return { block, built }
+  }
+
+  /** Puts the transactions about the parent chain into the pool, for a block on the head. */
+  async #admitParentTransactions(parent: ExecutedBlock): Promise<void> {
+    const { parentChain, blockchain, pool, headState, logger } = this.#parts
+    if (parentChain === undefined || parent.hash !== blockchain.head.hash) return
+    for (const transaction of await parentChain.transactions()) {
+      try {
+        pool.add(transaction, blockchain.head, headState())
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error
+        logger.warn(`a transaction of ${transaction.from} to the Bridge was refused: ${error.message}`)
+      }
+    }
   }
 
   /** Mines some blocks, oldest first in the result. Throws as `Commands.mine` does. */

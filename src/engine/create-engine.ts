@@ -20,6 +20,7 @@ import { createEmitter } from './events.ts'
 import { createChainIndexes } from './index/chain-indexes.ts'
 import { createMining } from './mining/mining.ts'
 import type { EngineEvents, MiningMode } from './model.ts'
+import type { ParentChain } from './parent-chain.ts'
 import type { EngineParts } from './parts.ts'
 import { openPeers, type Peers } from './peers/peer-scoring.ts'
 import { PersistedPool } from './pool/persisted-pool.ts'
@@ -68,6 +69,8 @@ export interface EngineOptions extends QueryOptions {
   readonly modes?: NodeModes | undefined
   /** The callers of another engine, which closes them; this engine's own unless given. */
   readonly peers?: Peers | undefined
+  /** A parent chain that the node runs as well. */
+  readonly parentChain?: ParentChain | undefined
   /** Minimum time between two submissions of work, milliseconds; 0 is no limit. */
   readonly workRateLimitMs: number
   /**
@@ -144,6 +147,7 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
     blockOverrides,
     logger,
     now,
+    parentChain: options.parentChain,
     mode: options.mining,
     signature: options.signature,
     workRateLimitMs: options.workRateLimitMs,
@@ -167,7 +171,16 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
     pool,
     persistedPool,
     mining,
-    chainWriter: new ChainWriter({ ...chain, pool, persistedPool, discardPending, events, nameFailure }),
+    parentChain: options.parentChain,
+    chainWriter: new ChainWriter({
+      ...chain,
+      pool,
+      persistedPool,
+      discardPending,
+      events,
+      nameFailure,
+      parentChain: options.parentChain,
+    }),
   }
 }
 

@@ -10,6 +10,7 @@ import type { Emitter } from './events.ts'
 import type { ChainIndexes } from './index/chain-indexes.ts'
 import type { Mining } from './mining/mining.ts'
 import type { EngineEvents } from './model.ts'
+import type { ParentChain } from './parent-chain.ts'
 import type { PersistedPool } from './pool/persisted-pool.ts'
 import type { Pool } from './pool/pool.ts'
 import type { RandomBytes } from './randomness.ts'
@@ -34,4 +35,6 @@ export interface EngineParts extends Chain {
   readonly persistedPool: PersistedPool
   readonly mining: Mining
   readonly chainWriter: ChainWriter
+  /** A parent chain in the node; absent where it is elsewhere. */
+  readonly parentChain: ParentChain | undefined
 }

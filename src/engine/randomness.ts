@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { keccak256 } from '../encoding/hash.ts'
 
 /** What random bytes are for; each has a sequence of its own, so that calls of one kind do not shift those of another. */
-export type RandomPurpose = 'key' | 'filter' | 'subscription' | 'instance'
+export type RandomPurpose = 'key' | 'filter' | 'subscription' | 'instance' | 'bitcoin'
 
 /** Random bytes, at most 32. */
 export type RandomBytes = (purpose: RandomPurpose, length: number) => Uint8Array

@@ -11,11 +11,12 @@ import { type LocalAccounts, MINER_ADDRESS } from '../engine/wallet/accounts.ts'
 import type { Wallet } from '../engine/wallet/wallet.ts'
 import type { Logger } from '../logger.ts'
 import type { NodeOptions, ResolvedNodeOptions } from '../options/options.ts'
+import type { Peg } from '../peg/peg.ts'
 import type { Joining } from '../replication/cluster.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
 import { openStore, refusalOfStart, type Store } from '../store/level.ts'
 import type { Start } from './origin.ts'
-import { configOf, forkStart, gasCap, genesisOf, joiningOf, miningOf, VERSION } from './parts.ts'
+import { configOf, forkStart, gasCap, genesisOf, joiningOf, miningOf, openPeg, VERSION } from './parts.ts'
 
 /** What the engines of a node have in common, whichever chain they run. */
 export interface NodeParts {
@@ -50,6 +51,7 @@ export class ChainOpener {
   readonly #parts: NodeParts
   #genesis: Genesis | undefined
   #store: Store | undefined
+  #peg: Peg | undefined
   /** Of the chain that was opened last, which does not run before `runLast`. */
   #last: Store | undefined
 
@@ -68,6 +70,11 @@ export class ChainOpener {
   get store(): Store {
     if (this.#store === undefined) throw new Error('no chain runs')
     return this.#store
+  }
+
+  /** The Bitcoin chain beside the chain, where the node runs one. */
+  get peg(): Peg | undefined {
+    return this.#peg
   }
 
   /** Notes that the node runs the chain that was opened last: a reset may be cancelled after it has opened one. */
@@ -106,8 +113,10 @@ export class ChainOpener {
     const { ownPeers, sharedPeers } = this.#parts
     const blockZeroNow = () => joining?.genesisTime ?? now()
     this.#genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
-    return createEngine({
+    const peg = await openPeg(options, { store, now, random, logger, state: from?.bitcoin })
+    const engine = await createEngine({
       ...this.#settings(),
+      parentChain: peg?.parentChain,
       config,
       genesis: this.#genesis,
       ...(forked && { fork: forkStart(forked, accounts, options) }),
@@ -121,6 +130,9 @@ export class ChainOpener {
       peers: ownPeers ?? sharedPeers,
       admitCommand: joining?.admitCommand,
     })
+    peg?.attach(engine)
+    this.#peg = peg
+    return engine
   }
 
   /** The options of the node that are those of its engine. */

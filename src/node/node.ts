@@ -12,6 +12,7 @@ import { createKeyStore, openKeyStore } from '../engine/wallet/key-store.ts'
 import { createWallet } from '../engine/wallet/wallet.ts'
 import { silentLogger } from '../logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from '../options/options.ts'
+import type { Peg } from '../peg/peg.ts'
 import type { Cluster, Joining } from '../replication/cluster.ts'
 import { createAnswer } from '../rpc/cluster-answer.ts'
 import { createRoute, withNodeId } from '../rpc/cluster-routes.ts'
@@ -20,6 +21,8 @@ import { errorObjectIn } from '../rpc/dialects.ts'
 import { createDispatcher, type Dispatcher } from '../rpc/dispatcher.ts'
 import { RpcError } from '../rpc/error-codes.ts'
 import { type Health, readHealth } from '../rpc/health.ts'
+import type { AnyMethod } from '../rpc/method.ts'
+import { namespaceRules } from '../rpc/method-names.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { createPermissions } from '../rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from '../rpc/profiles.ts'
@@ -70,6 +73,8 @@ export interface Node {
     steps: S,
     options?: SimulateOptions,
   ): Promise<SimulateResults<S>>
+  /** The Bitcoin chain and the peg, in a node with the option `bitcoin`. */
+  readonly bitcoin: Peg | undefined
   /** The chain without JSON: domain values in and out. */
   readonly engine: Engine
   /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
@@ -192,7 +197,7 @@ function dispatcherOf(
   const { options, logger, random, now } = parts
   const start = async (remote: RemoteChain | undefined) => (await chains.open(remote)).engine
   // A chain in which another node has a part is not replaced.
-  const isShared = from !== undefined || joining !== undefined
+  const isShared = from !== undefined || joining !== undefined || options.bitcoin
   return createDispatcher({
     methods: METHODS,
     node: holder,
@@ -203,8 +208,9 @@ function dispatcherOf(
       beganAsFork: holder.engine.fork !== undefined,
       clientVersion: options.clientVersion ?? clientVersion(options),
     },
-    permits: createPermissions(options.methods, methodsOpenIn(options, METHODS)),
+    permits: permissionsOf(options),
     logger,
+    peg: chains.peg,
     random: joining === undefined ? random : withNodeId(random, joining.id),
     route: joining && createRoute(clusterOf),
     position: joining && clusterOf,
@@ -212,6 +218,13 @@ function dispatcherOf(
     onCall: options.onCall,
     load: from?.shared?.load,
   })
+}
+
+/** Which methods are open by the options. */
+function permissionsOf(options: ResolvedNodeOptions): (method: AnyMethod) => boolean {
+  const permits = createPermissions(options.methods, methodsOpenIn(options, METHODS))
+  if (options.bitcoin) return permits
+  return (method) => namespaceRules(method.namespace).needsBitcoin !== true && permits(method)
 }
 
 /** The node as its users see it; its functions need no `this`. */
@@ -227,6 +240,7 @@ function nodeOf(
   async function close(): Promise<void> {
     caller.close()
     await cluster?.leave()
+    await chains.peg?.close()
     await holder.close()
     await ownPeers?.close()
   }
@@ -235,6 +249,7 @@ function nodeOf(
     get engine() {
       return holder.engine
     },
+    bitcoin: chains.peg,
     dispatcher,
     peers: holder.engine.peers,
     options,
@@ -262,7 +277,13 @@ function nodeOf(
       if (closing !== undefined) return undefined
       const own = await readHealth(holder.engine, options.dataDir)
       const { failure, damage } = chains.store
-      const health = { ...own, storageFailure: failure?.message, storageDamage: damage }
+      const bitcoin = await chains.peg?.heights()
+      const health = {
+        ...own,
+        storageFailure: failure?.message,
+        storageDamage: damage,
+        ...(bitcoin && { bitcoin }),
+      }
       return cluster === undefined ? health : { ...health, cluster: cluster.health() }
     },
     close() {
@@ -284,16 +305,19 @@ function originIn({ parts, chains, holder }: Opened, dispatcher: Dispatcher): Or
     },
     shared: { peers: holder.engine.peers, load: dispatcher.load },
     version() {
+      const bitcoin = chains.peg?.bitcoin.snapshot()
       const { queries } = holder.engine
       const { hash, postState } = queries.head()
       const pool = [...queries.pendingTransactions(), ...queries.queuedTransactions()]
-      return [hash, postState, ...pool.map((transaction) => transaction.hash)].join()
+      const parent = bitcoin && [bitcoin.chain.best, bitcoin.chain.arrivals]
+      return [hash, postState, parent, ...pool.map((transaction) => transaction.hash)].join()
     },
     start: () => ({
       genesis: chains.genesis,
       names: parts.names.copy(),
       accounts: holder.engine.accounts.copy(),
       modes: holder.engine.dev.modes(),
+      bitcoin: chains.peg?.bitcoin.snapshot(),
     }),
   }
 }

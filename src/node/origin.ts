@@ -1,5 +1,6 @@
 /** Where a node came from, and what a copy of it begins with: for pools only, not for users of a node. */
 import type { AbiRegistry } from '../abi/registry.ts'
+import type { BitcoinState } from '../bitcoin/bitcoin.ts'
 import type { Genesis } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { NodeModes } from '../engine/dev/dev-tools.ts'
@@ -19,6 +20,8 @@ export interface Start {
   readonly names: AbiRegistry
   readonly accounts: WalletCopy
   readonly modes: NodeModes
+  /** Of a node with a Bitcoin chain. */
+  readonly bitcoin?: BitcoinState | undefined
 }
 
 /** What a copy shares with its node, which must then stay open longer: callers, and the limits of concurrent work. */

@@ -14,10 +14,13 @@ import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import { forkConfig } from '../engine/fork/fork.ts'
 import type { MiningMode } from '../engine/model.ts'
+import type { RandomBytes } from '../engine/randomness.ts'
 import type { LocalAccounts } from '../engine/wallet/accounts.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { ResolvedNodeOptions } from '../options/options.ts'
+import type { PegOptions } from '../peg/open-peg.ts'
+import type { Peg } from '../peg/peg.ts'
 import type { Joining } from '../replication/cluster.ts'
 import { BlockStore } from '../store/block-store.ts'
 import type { Store } from '../store/level.ts'
@@ -76,14 +79,22 @@ export function forkStart(
   return { ...forked, toFund, balance: accountBalance, edits }
 }
 
+/** The accounts of the simulated federation, which pay for its transactions. */
+async function federationOf({ bitcoin }: ResolvedNodeOptions): Promise<readonly Hex[]> {
+  if (!bitcoin) return []
+  const { Members } = await import('../peg/members.ts')
+  return new Members().addresses
+}
+
 /** The genesis of the chain. A timestamp of `now` is that of the first start: later ones take it from the store. */
 export async function genesisOf(
-  { chain, genesis, genesisTime, accountBalance, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
+  options: ResolvedNodeOptions,
   config: ChainConfig,
   toFund: readonly Hex[],
   store: Store,
   now: () => number,
 ): Promise<Genesis> {
+  const { chain, genesis, genesisTime, accountBalance, create2Deployer, alloc = new Map() } = options
   let timestamp = genesisTime
   if (timestamp === 'now') {
     const blocks = await BlockStore.open(store, config)
@@ -91,7 +102,7 @@ export async function genesisOf(
     timestamp = (hash === undefined ? undefined : blocks.header(hash)?.timestamp) ?? now()
   }
   return parseGenesis(genesis ?? readGenesisFile(chain), config, {
-    addresses: toFund,
+    addresses: [...toFund, ...(await federationOf(options))],
     balance: accountBalance,
     timestamp,
     alloc: create2Deployer ? new Map([[CREATE2_DEPLOYER, { code: CREATE2_DEPLOYER_CODE }], ...alloc]) : alloc,
@@ -128,6 +139,19 @@ export function miningOf({ mining, mixedMining }: ResolvedNodeOptions): MiningMo
   if (typeof mining !== 'number') return mining
   const milliseconds = Math.round(mining * 1000)
   return mixedMining ? { mixed: milliseconds } : milliseconds
+}
+
+/** The Bitcoin chain that the options ask for; its code is not loaded otherwise. */
+export async function openPeg(
+  { bitcoin, bitcoinBlocksPer, federation }: ResolvedNodeOptions,
+  {
+    random,
+    ...parts
+  }: Omit<PegOptions, 'seed' | 'federation' | 'blocksPer'> & { readonly random: RandomBytes },
+): Promise<Peg | undefined> {
+  if (!bitcoin) return undefined
+  const opener = await import('../peg/open-peg.ts')
+  return opener.openPeg({ ...parts, seed: random('bitcoin', 32), federation, blocksPer: bitcoinBlocksPer })
 }
 
 /** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */

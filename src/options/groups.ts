@@ -53,5 +53,9 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
     title: 'Cluster',
     keys: words(`cluster clusterName role clusterCreds clusterCa clusterReplicas clusterLogBytes maxLag`),
   },
+  {
+    title: 'Bitcoin',
+    keys: words('bitcoin bitcoinBlocksPer federation bitcoinRpcPort bitcoinRpcUser bitcoinRpcPassword'),
+  },
   { title: 'Terminal', keys: words('logLevel quiet json readyFile') },
 ]

@@ -4,6 +4,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { isLoopback } from './addresses.ts'
+import { BITCOIN_SETTINGS } from './bitcoin-settings.ts'
 import { CLUSTER_SETTINGS } from './cluster-settings.ts'
 import { ENGINE_SETTINGS } from './engine-settings.ts'
 import { FORK_SETTINGS, forkSource } from './fork-settings.ts'
@@ -20,6 +21,7 @@ export const NODE_SETTINGS = {
   ...LIMIT_SETTINGS,
   ...CLUSTER_SETTINGS,
   ...FORK_SETTINGS,
+  ...BITCOIN_SETTINGS,
 }
 
 /** The caller of a method, for logs. */
@@ -124,6 +126,29 @@ function checkForkOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptio
   throw new NodeError('invalid-options', message)
 }
 
+/** Throws `invalid-options` where there can be no Bitcoin chain, and for options of one without it. */
+function checkBitcoinOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
+  if (!values.bitcoin) {
+    const key = (['bitcoinBlocksPer', 'federation'] as const).find((name) => given[name] !== undefined)
+    if (key === undefined) return
+    const message = `Option "${key}" has no effect without the option "bitcoin".`
+    throw new NodeError('invalid-options', message)
+  }
+  const isLocal = values.chain === 'regtest' || values.chain === 'devnet'
+  if (!isLocal) {
+    const message = `Options "bitcoin" and "chain" contradict each other: the parent chain of ${values.chain} is a public network, and the one in the node is for regtest and devnet.`
+    throw new NodeError('invalid-options', message)
+  }
+  const other =
+    forkSource(values) !== undefined ? 'fork' : values.cluster !== undefined ? 'cluster' : undefined
+  if (other === undefined) return
+  const why = {
+    fork: "the Bridge of a fork knows the upstream's parent chain",
+    cluster: 'the nodes of a cluster do not share a Bitcoin chain',
+  }[other]
+  throw new NodeError('invalid-options', `Options "bitcoin" and "${other}" contradict each other: ${why}.`)
+}
+
 /** Checks node options and fills in defaults. Throws `invalid-options` for an unknown, malformed or contradicting option. */
 export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   const parts = ['logger', 'now', 'onCall', 'onConsole', 'alloc', 'genesis']
@@ -145,6 +170,7 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   }
   checkLocalOptions(values, given)
   checkForkOptions(values, given)
+  checkBitcoinOptions(values, given)
   const wallet = values.wallet && !hasNoWallet(values, given)
   const isRaised = values.hideRemasc && given.maxBatch === undefined
   const maxBatch = isRaised ? Math.max(values.maxBatch, BATCH_OF_ETHERS) : values.maxBatch

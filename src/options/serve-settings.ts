@@ -1,5 +1,6 @@
 /** Settings of the transports: addresses, TLS, authentication and limits. */
 import { addressRanges } from './addresses.ts'
+import { BITCOIN_RPC_SETTINGS } from './bitcoin-settings.ts'
 import { BYTES, LONGEST_INTERVAL, listOf, redisUrl, same, splitList, text, whole, yesOrNo } from './kinds.ts'
 import { setting } from './setting.ts'
 
@@ -155,6 +156,7 @@ export const SERVE_SETTINGS = {
     fallback: undefined,
     fallbackText: '127.0.0.1',
   }),
+  ...BITCOIN_RPC_SETTINGS,
 }
 
 /** The settings of JSON-RPC as a handler in another app, which has its own port, TLS and authentication. */

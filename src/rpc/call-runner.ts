@@ -6,6 +6,7 @@ import type { ForkAnew } from '../engine/fork/open-upstream.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import type { Peg } from '../peg/peg.ts'
 import type { CallListeners } from './call-listeners.ts'
 import type { Route } from './cluster-routes.ts'
 import { createDeadlines, type DeadlineOf, within } from './deadlines.ts'
@@ -55,6 +56,7 @@ export interface CallRunnerParts {
   readonly load: Load
   readonly listeners: CallListeners
   readonly route?: Route | undefined
+  readonly peg?: Peg | undefined
 }
 
 type SharedContext = Omit<Context, 'engine' | 'session' | 'deadline' | 'forkAnew'>
@@ -72,6 +74,7 @@ export class CallRunner {
     const { table, node, options, logger, random, listeners, elapsed = () => performance.now() } = parts
     this.#parts = parts
     this.#shared = {
+      peg: parts.peg,
       options,
       methods: table.open,
       filters: new Filters({ node, options, elapsed, random }),
@@ -173,10 +176,11 @@ export class CallRunner {
 
   /** Each member by its name: a spread of those that all calls share is copied by a slow path of V8. */
   #context(engine: Engine, session: Session, deadline: number, forkAnew?: Context['forkAnew']): Context {
-    const { options, methods, filters, logTexts, subscriptions, usage } = this.#shared
+    const { peg, options, methods, filters, logTexts, subscriptions, usage } = this.#shared
     return {
       engine,
       forkAnew,
+      peg,
       options,
       methods,
       session,

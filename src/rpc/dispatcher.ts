@@ -6,6 +6,7 @@ import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { andThen, type MaybePromise } from '../maybe-promise.ts'
 import type { OnCall } from '../options/options.ts'
+import type { Peg } from '../peg/peg.ts'
 import { CallListeners } from './call-listeners.ts'
 import type { CallMeter } from './call-meter.ts'
 import { CallRunner } from './call-runner.ts'
@@ -80,6 +81,8 @@ export interface DispatcherParts {
   readonly route?: Route | undefined
   /** How much of the cluster's log the node has applied; absent in a node without a cluster. */
   readonly position?: (() => LogProgress | undefined) | undefined
+  /** The Bitcoin chain and the peg, where the node has one. */
+  readonly peg?: Peg | undefined
 }
 
 const PARSE_ERROR = new NodeError('parse-error', 'JSON parse error')

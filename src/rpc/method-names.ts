@@ -38,6 +38,8 @@ interface NamespaceRules {
   readonly answeredBy?: Answerer
   /** Its methods take blocks, and no other parameter of theirs is one of the tags of blocks. */
   readonly takesBlocks?: true
+  /** Its methods are open only on a node with a Bitcoin chain. */
+  readonly needsBitcoin?: true
 }
 
 /** Every namespace, own names and aliases. */
@@ -56,6 +58,8 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   // Scores and bans belong to the node whose callers they are about.
   sco: { guarded: true, answeredBy: 'self' },
   mnr: { guarded: true, answeredBy: 'leader' },
+  btc: { guarded: true, answeredBy: 'leader', needsBitcoin: true },
+  fed: { guarded: true, answeredBy: 'leader', needsBitcoin: true },
   personal: { guarded: true, answeredBy: 'holder' },
   evm: { guarded: true, answeredBy: 'leader' },
   hardhat: { guarded: true, answeredBy: 'leader' },

@@ -1,7 +1,7 @@
 /** The methods of a node by name, and which of them a caller may use. */
 import { NodeError } from '../errors.ts'
 import type { AnyMethod } from './method.ts'
-import { namesOf } from './method-names.ts'
+import { namesOf, namespaceRules } from './method-names.ts'
 import type { RpcOptions } from './rpc-options.ts'
 import type { Session } from './session.ts'
 import { unknownMethod } from './unknown-method.ts'
@@ -14,6 +14,11 @@ export function methodsByName(methods: readonly AnyMethod[]): ReadonlyMap<string
 /** May a caller know of this method: does its key open it, and can its transport serve it? */
 const isOpenTo = (method: AnyMethod, session: Session): boolean =>
   session.allows(method) && !(method.notifies && session.notify === undefined)
+
+/** What opens a method for which the node lacks something, as the end of a message. */
+function needsOf({ namespace }: AnyMethod): string {
+  return namespaceRules(namespace).needsBitcoin ? ': it is open with --bitcoin' : ''
+}
 
 /** All methods, and those that are open on one node. */
 export class MethodTable {
@@ -57,7 +62,7 @@ export class MethodTable {
   #closed(method: AnyMethod, name: string, session: Session): NodeError {
     const isOfPreset = method.presets?.includes(this.#preset) === false
     if (isOfPreset && !session.allows(method)) return this.#unknown(name, session)
-    const how = isOfPreset ? `: it is open under --preset ${method.presets?.join(' or ')}` : ''
+    const how = isOfPreset ? `: it is open under --preset ${method.presets?.join(' or ')}` : needsOf(method)
     return new NodeError('method-not-found', `the method ${name} does not exist/is not available${how}`)
   }
 }

@@ -4,6 +4,7 @@ import type { Engine, ForkChoice } from '../engine/engine.ts'
 import type { PeerEvent } from '../engine/peers/score.ts'
 import { invalidParams } from '../errors.ts'
 import type { Preset } from '../options/presets.ts'
+import type { Peg } from '../peg/peg.ts'
 import { withoutFinality } from './block-tags.ts'
 import type { CallFigures } from './call-meter.ts'
 import type { AnswerKind } from './error-meanings.ts'
@@ -44,6 +45,8 @@ export interface Context {
    * `upstream`, `invalid-params`, with the chain as it is. Absent where a node shares its chain with others.
    */
   readonly forkAnew?: ((choice: ForkChoice | 'none') => Promise<void>) | undefined
+  /** The Bitcoin chain and the peg; absent in a node without one. */
+  readonly peg?: Peg | undefined
   readonly options: RpcOptions
   /** The methods that are open on this node, before the permissions of a session. */
   readonly methods: readonly AnyMethod[]

@@ -262,6 +262,7 @@ export const keptSnapshot = z
     coinbase: hex,
     gasLimit: hex.optional(),
     minimumGasPrice: hex.optional(),
+    parent: hex.optional().describe('state of a parent chain in the node'),
   })
   .readonly()
 

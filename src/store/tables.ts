@@ -63,6 +63,7 @@ export const PREFIX = {
   replication: 20,
   checkpoint: 21,
   flushedLog: 22,
+  parentChain: 23,
 } as const
 
 /** Names of hashes. */
@@ -203,6 +204,11 @@ export const FLUSHED_KEY: Uint8Array = nameKey.encode(PREFIX.flushedLog, FLUSHED
 /** Its bytes. */
 export const flushedValue = checked(jsonValue(flushedLog))
 
+/** What a parent chain in the node keeps, by keys of its own. */
+export function parentChainTable(reader: KeyValueReader): Table<string, Uint8Array> {
+  return new Table(reader, PREFIX.parentChain, nameKey, checked(bytesValue))
+}
+
 /** Remote callers of the node, by address. */
 export interface PeerTables {
   /** By address or range: in which order they were banned. */
@@ -236,6 +242,7 @@ export function allTables(reader: KeyValueReader, config: ChainConfig) {
     replication: replicationTable(reader),
     checkpoint: new Table(reader, PREFIX.checkpoint, nameKey, sequenceNumber),
     flushedLog: new Table(reader, PREFIX.flushedLog, nameKey, flushedValue),
+    parentChain: parentChainTable(reader),
   } satisfies Record<keyof typeof PREFIX, unknown>
 }
 

@@ -1,12 +1,15 @@
 /** Serves a node: one port for HTTP and WebSocket, a port for metrics and a Unix socket where they are asked for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Bitcoin } from '../bitcoin/bitcoin.ts'
+import { NodeError } from '../errors.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import { createLivePool, type LivePool } from '../node/pool.ts'
 import { isLoopback } from '../options/addresses.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
 import { ALL_ENTITLEMENTS, REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
 import { NO_SCORING, type PeerScoring } from './ban-check.ts'
+import type { BitcoinRpcServer } from './bitcoin/server.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
 import { Chains, isChainPath } from './chains.ts'
 import { type Explorer, openExplorer } from './explorer.ts'
@@ -33,6 +36,8 @@ export interface Servable {
   readonly options?: { readonly logger?: Logger | undefined; readonly profile?: 'node' | 'hosted' }
   /** Banned addresses and the counts of callers; nobody is banned when it is absent. */
   readonly peers?: PeerScoring
+  /** The Bitcoin chain of the node, where it has one. */
+  readonly bitcoin?: { readonly bitcoin: Bitcoin } | undefined
   /** The node's own metrics; absent for a dispatcher without a chain. */
   readonly health?: Monitored['health']
 }
@@ -48,6 +53,8 @@ export interface Server {
   readonly explorerUrl?: string
   /** The metrics page on a port of its own; absent without such a port. */
   readonly metricsUrl?: string
+  /** Bitcoin Core's JSON-RPC; absent without a port for it. */
+  readonly bitcoinRpcUrl?: string
   /** The Unix socket; absent without one. */
   readonly ipcPath?: string
   /** Reads the certificate again now, not only when its files are next checked; absent without TLS. */
@@ -99,6 +106,7 @@ class NodeServer {
   #router: Promise<RpcHandler> | undefined
   #monitoringServer: MonitoringServer | undefined
   #ipc: IpcServer | undefined
+  #bitcoinRpc: BitcoinRpcServer | undefined
   #stopDisconnecting = () => {}
   #closing: Promise<void> | undefined
 
@@ -157,6 +165,7 @@ class NodeServer {
       ...(this.#monitoringServer !== undefined && {
         metricsUrl: `http://${callableHost(metricsHost)}:${this.#monitoringServer.port}/metrics`,
       }),
+      ...(this.#bitcoinRpc !== undefined && { bitcoinRpcUrl: this.#bitcoinRpc.url }),
       ...(this.#options.ipc !== undefined && { ipcPath: this.#options.ipc }),
       ...(certificate !== undefined && { reloadCertificate: certificate.reload }),
       close: ({ graceMs = GRACE_MS } = {}) => {
@@ -293,9 +302,10 @@ class NodeServer {
           logger,
         })
       }
+      this.#bitcoinRpc = await this.#listenForBitcoin()
       return await this.#http.listen(host, port)
     } catch (error) {
-      await Promise.all([this.#release(), this.#ipc?.close()])
+      await Promise.all([this.#release(), this.#ipc?.close(), this.#bitcoinRpc?.close()])
       throw error
     }
   }
@@ -318,10 +328,19 @@ class NodeServer {
       this.#ipc?.terminate()
       this.#http.terminate()
     }, graceMs)
-    await Promise.all([stopped, this.#sockets.close(), this.#ipc?.close()])
+    await Promise.all([stopped, this.#sockets.close(), this.#ipc?.close(), this.#bitcoinRpc?.close()])
     clearTimeout(timer)
     await this.#chains?.close()
     await this.#release()
+  }
+
+  /** Opens the port of Bitcoin Core's JSON-RPC; its code is not loaded otherwise. */
+  async #listenForBitcoin(): Promise<BitcoinRpcServer | undefined> {
+    const { bitcoinRpcPort: port, bitcoinRpcUser: user, bitcoinRpcPassword: password } = this.#options
+    const { bitcoin } = this.#node
+    if (port === undefined || bitcoin === undefined) return undefined
+    const { serveBitcoinRpc } = await import('./bitcoin/server.ts')
+    return serveBitcoinRpc(bitcoin.bitcoin, { host: '127.0.0.1', port, user, password, logger: this.#logger })
   }
 
   /** Closes what needs no grace. */
@@ -339,6 +358,10 @@ class NodeServer {
  */
 export async function serve(node: Servable, given: ServeOptions = {}): Promise<Server> {
   const options = resolveServeOptions(given, node.options)
+  if (options.bitcoinRpcPort !== undefined && node.bitcoin === undefined) {
+    const message = 'Option "bitcoinRpcPort" has no effect without the option "bitcoin" of the node.'
+    throw new NodeError('invalid-options', message)
+  }
   const pool = options.pool === undefined ? undefined : createLivePool(options.pool, node)
   const logger = node.options?.logger ?? silentLogger
   const certificate = certificateOf(options, logger)

@@ -41,6 +41,11 @@ export const PAGES: Readonly<Record<string, Page>> = {
     link: 'Snapshots',
     isOpen: () => may('evm_snapshots'),
   },
+  peg: {
+    load: async () => (await import('./pages/peg.tsx')).PegPage,
+    link: 'Peg',
+    isOpen: () => may('btc_status'),
+  },
   console: { load: async () => (await import('./pages/console.tsx')).ConsolePage, link: 'Console' },
   accounts: {
     load: async () => (await import('./pages/accounts.tsx')).AccountsPage,

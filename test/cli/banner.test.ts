@@ -37,6 +37,17 @@ describe('the banner', () => {
     expect(text).not.toMatch(/0x[0-9a-f]{64}/)
   })
 
+  it('shows the Bitcoin chain beside it', async () => {
+    node = await createNode()
+    const lines = bannerLines({
+      engine: node.engine,
+      dataDir: undefined,
+      mining: 'auto',
+      federation: 'manual',
+    }).join('\n')
+    expect(lines).toMatch(/Bitcoin.* regtest, federation manual/)
+  })
+
   it('shows the address of the explorer', async () => {
     node = await createNode()
     const explorer = 'http://127.0.0.1:4444/'

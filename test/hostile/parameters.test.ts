@@ -63,7 +63,7 @@ describe.each([...new Set(METHODS.map(({ namespace }) => namespace))])('the meth
   let served: ServedNode
   let conversation: Conversation
   beforeAll(async () => {
-    served = await servedNode({ methods: UNOPENED })
+    served = await servedNode({ methods: UNOPENED, bitcoin: ['btc', 'fed'].includes(namespace) })
     conversation = await converse(served.wsUrl)
   })
   afterAll(async () => {

@@ -70,6 +70,9 @@ describe('the bundle', () => {
     expect(installed(eager, ['imports'])).toEqual([])
     expect([...packagesIn(eager)].filter((name) => CLUSTER.test(name))).toEqual([])
     expect([...packagesIn(chunks.values())].some((name) => CLUSTER.test(name))).toBe(true)
+    // Loaded with --bitcoin.
+    const ofPeg = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => id.startsWith(`${SRC}peg/`)))
+    expect(ofPeg).toEqual([])
   })
 
   it('imports the dependencies in the manifest, and bundles all others', () => {

@@ -33,6 +33,8 @@ export type StateFile =
       /** From the first block on. Each record is decoded when it is reached; throws `invalid-params` for a malformed one. */
       readonly blocks: Iterable<BlockRecord>
       readonly pool: readonly Transaction[]
+      /** State of the parent chain in the dumped node, where it had one. */
+      readonly parent?: Uint8Array | undefined
     }
 
 const WORD_LIMIT = 2n ** 256n
@@ -149,6 +151,7 @@ const envelope = z.object({
   block: headMember,
   history: z.array(z.unknown()).optional(),
   pool: z.array(z.object({ raw: bytes, from: address })).default([]),
+  parentChain: bytes.optional(),
 })
 
 const change = z
@@ -250,7 +253,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
   }
   requireChecksum(text)
   const file = check(envelope, json, 'state file')
-  const { chain, chainId, head, history, pool } = file
+  const { chain, chainId, head, history, pool, parentChain } = file
   if (chain !== config.name) {
     throw invalidParams(
       `The state file is of chain ${chain} (chain id ${chainId}), not ${config.name} (chain id ${config.chainId}).`,
@@ -266,6 +269,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
     head,
     blocks: blockRecords(history, head.number, config),
     pool: pool.map(({ raw, from }) => restoreTransaction(raw, from)),
+    parent: parentChain,
   }
 }
 

@@ -85,4 +85,6 @@ export interface StateDump extends ChainIdentity {
   readonly history?: Iterable<BlockRecord> | undefined
   /** In the order of arrival; none without history. */
   readonly pool: readonly Transaction[]
+  /** State of a parent chain in the node; absent without one, and without history. */
+  readonly parent?: Uint8Array | undefined
 }

@@ -128,7 +128,7 @@ function ethereumHeader(header: Header): object {
 }
 
 function* members(dump: StateDump, config: ChainConfig): Generator<string, undefined> {
-  const { chain, chainId, genesis, head, header, accounts, history, pool } = dump
+  const { chain, chainId, genesis, head, header, accounts, history, pool, parent } = dump
   const front = { format: STATE_FORMAT, version: STATE_VERSION, chain, chainId, genesis, head }
   const block = JSON.stringify(blockEnvironment(header))
   yield `${JSON.stringify(front).slice(0, -1)},"block":${block},"best_block_number":${head.number},"accounts":{`
@@ -153,6 +153,7 @@ function* members(dump: StateDump, config: ChainConfig): Generator<string, undef
     separator = ','
   }
   yield `],"pool":${JSON.stringify(pool.map(poolObject))}`
+  if (parent !== undefined) yield `,"parentChain":"${toHex(parent)}"`
 }
 
 /** The text of a state file, piece by piece. */

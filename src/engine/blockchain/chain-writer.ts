@@ -3,6 +3,7 @@ import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Emitter } from '../events.ts'
 import type { ChainUpdate, EngineEvents, TransactionNotes } from '../model.ts'
+import type { ParentChain } from '../parent-chain.ts'
 import type { PersistedPool } from '../pool/persisted-pool.ts'
 import type { Pool } from '../pool/pool.ts'
 import { type NameFailure, notesOf } from '../transaction-notes.ts'
@@ -16,6 +17,7 @@ interface Parts extends Pick<Chain, 'store' | 'blockchain' | 'headState'> {
   readonly discardPending: () => void
   readonly events: Emitter<EngineEvents>
   readonly nameFailure: NameFailure
+  readonly parentChain?: ParentChain | undefined
 }
 
 /** Updates chain and pool together, for the commands. Calls must not overlap. */
@@ -31,7 +33,7 @@ export class ChainWriter {
    * transactions whose execution threw, which leave the pool. Resolves when all is on disk and the listeners have run.
    */
   async insert(branch: readonly BlockWithState[], errored: readonly Transaction[] = []): Promise<Insertion> {
-    const { blockchain, pool, persistedPool, nameFailure } = this.#parts
+    const { blockchain, pool, persistedPool, nameFailure, parentChain } = this.#parts
     const notes = await notesOf(branch, nameFailure)
     const planned = blockchain.planUpdate(branch.map(({ block }) => block))
     const mined = new Set<Hex>()
@@ -41,6 +43,9 @@ export class ChainWriter {
       ...persistedPool.drop([...mined, ...errored.map(({ hash }) => hash), ...pool.takeEvicted()]),
       // In the batch of the update itself, so that a crash between the two loses none of them.
       ...persistedPool.put(returned),
+      ...(parentChain?.accept(
+        branch.map(({ block: { hash, block } }) => ({ hash, number: block.header.number })),
+      ) ?? []),
     ])
     for (const { hash } of errored) pool.drop(hash)
     this.#emitConsole(notes)

@@ -25,6 +25,8 @@ export interface ChainToLoad {
   /** From the first block on. */
   readonly blocks: Iterable<BlockRecord>
   readonly pool: readonly Transaction[]
+  /** State of a parent chain in the node, `encodeEntries`. The node's own stays where it is when absent. */
+  readonly parent?: Uint8Array | undefined
 }
 
 /** What a rebuild gives. The states are on disk. */

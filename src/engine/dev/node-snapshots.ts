@@ -4,6 +4,7 @@ import { type Hex, toHex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import type { Write } from '../../store/table.ts'
 import { snapshotTable } from '../../store/tables.ts'
+import { withParentAt } from '../parent-chain.ts'
 import type { EngineParts } from '../parts.ts'
 import { createSnapshotDiff, type SnapshotDiff } from './snapshot-diff.ts'
 import { recordLength, recordOf, snapshotOf } from './snapshot-records.ts'
@@ -91,7 +92,9 @@ export class NodeSnapshots implements SnapshotCommands {
   /** Drops all but the kept ones, which are read again. */
   async reload(): Promise<void> {
     this.#snapshots.clear()
-    for await (const [id, record] of this.#table.range()) this.#snapshots.restore(id, snapshotOf(record))
+    for await (const [id, record] of this.#table.range()) {
+      this.#snapshots.restore(id, snapshotOf(record, this.#parts.parentChain))
+    }
   }
 
   /** Snapshots that the node can revert to, in order of their ids. */
@@ -133,12 +136,15 @@ export class NodeSnapshots implements SnapshotCommands {
   }
 
   async revert(id: number, { useUp = false }: RevertOptions = {}): Promise<boolean> {
-    const { blockchain, chainWriter, blockOverrides, clock, mining } = this.#parts
+    const { blockchain, chainWriter, blockOverrides, clock, mining, parentChain } = this.#parts
     const snapshot = this.#snapshots.get(id)
     if (snapshot === undefined || blockchain.isCanonical(snapshot.head) !== true) return false
     const isSameBlock = snapshot.head === blockchain.head.hash
     const isSameState = snapshot.postState === blockchain.head.postState
-    await this.#moveTo(snapshot, this.#forgetAbove(id))
+    const forgotten = this.#forgetAbove(id)
+    await withParentAt(parentChain, snapshot.parent, (writes) =>
+      this.#moveTo(snapshot, [...forgotten, ...writes]),
+    )
     this.#snapshots.rewindTo(id, { useUp })
     const needsPoolCheck = isSameBlock && (!isSameState || snapshot.blockOverrides !== blockOverrides.save())
     blockOverrides.restore(snapshot.blockOverrides)
@@ -151,14 +157,16 @@ export class NodeSnapshots implements SnapshotCommands {
   }
 
   async reset(): Promise<void> {
-    const { blockchain, clock, blockOverrides, impersonation } = this.#parts
+    const { blockchain, clock, blockOverrides, impersonation, parentChain } = this.#parts
     const forgotten = this.#forgetAbove(0)
     this.#snapshots.clear()
     clock.reset()
     blockOverrides.reset()
     impersonation.clear()
     this.#instanceId = this.#newInstanceId()
-    await this.#rewind(blockchain.pristineGenesis, forgotten)
+    await withParentAt(parentChain, parentChain?.initial(), (writes) =>
+      this.#rewind(blockchain.pristineGenesis, [...forgotten, ...writes]),
+    )
   }
 
   #newInstanceId(): Hex {
@@ -167,7 +175,7 @@ export class NodeSnapshots implements SnapshotCommands {
 
   /** The snapshot that would be taken now. */
   #current({ name, keep = false }: SnapshotRequest = {}): Snapshot {
-    const { blockchain, clock, blockOverrides, persistedPool, now } = this.#parts
+    const { blockchain, clock, blockOverrides, persistedPool, parentChain, now } = this.#parts
     const { hash, postState, block } = blockchain.head
     return {
       head: hash,
@@ -176,6 +184,7 @@ export class NodeSnapshots implements SnapshotCommands {
       clock: clock.save(),
       blockOverrides: blockOverrides.save(),
       pool: persistedPool.hashes,
+      parent: parentChain?.save(),
       time: now(),
       name,
       isKept: keep,

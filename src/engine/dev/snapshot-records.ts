@@ -1,11 +1,19 @@
 /** Snapshots as they are stored. */
-import { toQuantity } from '../../encoding/hex.ts'
+import { fromHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { KeptSnapshot } from '../../store/records.ts'
+import type { ParentChain } from '../parent-chain.ts'
 import { HashSet } from '../pool/hash-set.ts'
 import type { Snapshot } from './snapshots.ts'
 
 /** The record of a snapshot. */
-export function recordOf({ clock, blockOverrides, pool, isKept: _, ...rest }: Snapshot): KeptSnapshot {
+export function recordOf({
+  clock,
+  blockOverrides,
+  pool,
+  parent,
+  isKept: _,
+  ...rest
+}: Snapshot): KeptSnapshot {
   const { gasLimit, minimumGasPrice } = blockOverrides.header
   const { offset, exact, interval } = clock
   return {
@@ -15,23 +23,21 @@ export function recordOf({ clock, blockOverrides, pool, isKept: _, ...rest }: Sn
     coinbase: blockOverrides.coinbase,
     ...(gasLimit !== undefined && { gasLimit: toQuantity(gasLimit) }),
     ...(minimumGasPrice !== undefined && { minimumGasPrice: toQuantity(minimumGasPrice) }),
+    ...(parent && { parent: toHex(parent.encode()) }),
   }
 }
 
-/** The snapshot of a record. */
-export function snapshotOf({
-  clock,
-  coinbase,
-  gasLimit,
-  minimumGasPrice,
-  pool,
-  ...rest
-}: KeptSnapshot): Snapshot {
+/** The snapshot of a record. The state of a parent chain is left out where the node runs none. */
+export function snapshotOf(
+  { clock, coinbase, gasLimit, minimumGasPrice, pool, parent, ...rest }: KeptSnapshot,
+  parentChain?: ParentChain,
+): Snapshot {
   const { offset, exact, interval } = clock
   return {
     ...rest,
     name: rest.name,
     pool: HashSet.of(pool),
+    ...(parent !== undefined && { parent: parentChain?.decode(fromHex(parent)) }),
     clock: { offset, exact, interval },
     blockOverrides: {
       coinbase,

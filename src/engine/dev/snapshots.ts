@@ -2,6 +2,7 @@
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { ClockState } from '../clock.ts'
+import type { ParentState } from '../parent-chain.ts'
 import type { HashSet } from '../pool/hash-set.ts'
 import type { BlockOverrideState } from './block-overrides.ts'
 
@@ -17,6 +18,8 @@ export interface Snapshot {
   readonly blockOverrides: BlockOverrideState
   /** Hashes of the pooled transactions, for comparisons: a revert clears the pool. */
   readonly pool: HashSet
+  /** Of the parent chain in the node, where there is one. */
+  readonly parent?: ParentState | undefined
   /** When it was taken, Unix seconds. */
   readonly time: number
   readonly name: string | undefined

@@ -19,12 +19,16 @@ import { StateTrie } from '../../state/state-trie.ts'
 import { BlockStore } from '../../store/block-store.ts'
 import type { Store } from '../../store/level.ts'
 import { nodeSource } from '../../store/state-nodes.ts'
+import { parentChainTable } from '../../store/tables.ts'
 import type { Blockchain } from '../blockchain/blockchain.ts'
+import { encodeEntries, type ParentEntry, type ParentState } from '../parent-chain.ts'
 import type { EngineParts } from '../parts.ts'
 
 interface Parts extends Pick<EngineParts, 'config' | 'blocks' | 'trie'> {
   readonly blockchain: Pick<Blockchain, 'head' | 'genesis' | 'pristineGenesis' | 'hashAt'>
   readonly pool: { inOrder(): readonly Transaction[] }
+  /** State of a parent chain in the node. */
+  readonly parentChain?: { save(): Pick<ParentState, 'encode'> } | undefined
 }
 
 function cellsAfter({ cells }: AccountDifference): CellBytes {
@@ -95,6 +99,7 @@ export function createDump({
   blocks,
   trie,
   pool,
+  parentChain,
 }: Parts): (history: boolean) => StateDump {
   function* records(hashes: readonly Hex[], pristine: Hex): Generator<BlockRecord, undefined> {
     let parent = EMPTY_TRIE_ROOT
@@ -133,6 +138,7 @@ export function createDump({
       accounts: accountsAt(trie, head.postState),
       history: history ? records(hashes, pristineGenesis.postState) : undefined,
       pool: history ? pool.inOrder() : [],
+      parent: history ? parentChain?.save().encode() : undefined,
     }
   }
 }
@@ -148,6 +154,13 @@ function ownStateOf(
 ): Hex {
   if (header.number === 0) return pristine
   return config.rulesAt(header.number).unifiedTrie ? header.stateRoot : postState
+}
+
+/** The parent chain that a database has; `undefined` without one. */
+async function storedParent(store: Store): Promise<Parts['parentChain']> {
+  const entries: ParentEntry[] = []
+  for await (const entry of parentChainTable(store).range()) entries.push(entry)
+  return entries.length === 0 ? undefined : { save: () => ({ encode: () => encodeEntries(entries) }) }
 }
 
 /** The dump of a database that no node has open; `undefined` when it holds no chain. */
@@ -171,6 +184,7 @@ export async function dumpStored(
     blocks,
     trie: new StateTrie(source),
     pool: { inOrder: () => blocks.pool.entries },
+    parentChain: await storedParent(store),
   })
   return dump(history)
 }

@@ -5,7 +5,7 @@ import { headerHash } from '../../chain/header.ts'
 import type { LoadedHead, PartialAccount } from '../../chain/state-file/records.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { NodeError } from '../../errors.ts'
+import { invalidParams, NodeError } from '../../errors.ts'
 import type { CommittedState } from '../../state/model.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { storageValue } from '../../state/state-keys.ts'
@@ -13,6 +13,7 @@ import { putCommitted } from '../../store/state-nodes.ts'
 import type { Write } from '../../store/table.ts'
 import { firstHeader } from '../blockchain/chain-start.ts'
 import type { Call } from '../call.ts'
+import { withParentAt } from '../parent-chain.ts'
 import type { EngineParts } from '../parts.ts'
 import { ChainRebuild, type ChainToLoad } from './chain-rebuild.ts'
 
@@ -73,13 +74,20 @@ export class StateLoader {
 
   /** See `LoadCommands.loadChain`; `call` may end it before anything is changed. */
   async loadChain(chain: ChainToLoad, call: Call): Promise<void> {
-    const { blocks, blockchain, persistedPool, pool, chainWriter } = this.#parts
+    const { blocks, blockchain, persistedPool, pool, chainWriter, parentChain } = this.#parts
     const { pristine, added, isWhole, next } = await new ChainRebuild(this.#parts).run(chain, call)
     const from = isWhole ? blocks.first : next - added.length
-    const update = await blockchain.replaceFrom(from, added, pristine, [
-      ...persistedPool.clear(),
-      ...persistedPool.put(chain.pool),
-    ])
+    const parent = chain.parent && parentChain?.decode(chain.parent)
+    const update = await withParentAt(parentChain, parent, (writes) =>
+      blockchain.replaceFrom(from, added, pristine, [
+        ...persistedPool.clear(),
+        ...persistedPool.put(chain.pool),
+        ...writes,
+      ]),
+    ).catch((error: unknown) => {
+      if (!(error instanceof RangeError)) throw error
+      throw invalidParams(`The parent chain of the state file is malformed: ${error.message}`)
+    })
     pool.clear()
     chainWriter.publish(update, await this.#fillPool(chain.pool))
   }

@@ -9,6 +9,7 @@ import type { Chain } from '../blockchain/chain.ts'
 import type { Clock } from '../clock.ts'
 import type { BlockOverrides } from '../dev/block-overrides.ts'
 import type { MiningMode } from '../model.ts'
+import type { ParentChain } from '../parent-chain.ts'
 import type { Pool } from '../pool/pool.ts'
 import { BranchBuilder } from './branch-builder.ts'
 import { BlockBuilder, type BuildRequest, type BuiltBlock } from './builder.ts'
@@ -47,6 +48,8 @@ export interface MiningParts extends Chain {
   readonly logger: Logger
   /** Wall clock, Unix seconds. */
   readonly now: () => number
+  /** Proves the blocks mined here, where the node runs one. */
+  readonly parentChain?: ParentChain | undefined
   /** Mining mode of the schedule once it is started. */
   readonly mode: MiningMode
   /** Client name in the extra data of blocks mined here, for example `TANDEM-0.1.0`. */
@@ -75,7 +78,7 @@ export function createMining(parts: MiningParts): Mining {
     })
   const pending = createPending(config, buildNext, fork !== undefined)
   const works = new CachedWorks({ ...parts, build: () => buildNext(extraData) })
-  const mine = createMiner(parts, parts.isClosing)
+  const mine = createMiner(parts, parts.isClosing, parts.parentChain)
   const coinbase = () => blockOverrides.coinbase
   const branches = new BranchBuilder({ ...parts, onDemand: inQueue, coinbase, extraData, build, mine })
   const elapsed = () => performance.now()

@@ -1,5 +1,6 @@
 /** Checks the records of a node beside its chain: snapshots, bans, counters of callers, positions in logs, the checkpoint. */
 import type { Hex } from '../../encoding/hex.ts'
+import { messageOf } from '../../errors.ts'
 import { SEQUENCE } from '../../store/checkpoint.ts'
 import { FLUSHED, POSITION } from '../../store/tables.ts'
 import { parseBannedRange } from '../peers/banned-range.ts'
@@ -11,7 +12,8 @@ import { walkState } from './check-state.ts'
  * may be of a block that was removed since: the node does not revert to it.
  */
 export function createRecordChecks(tables: AuditedTables) {
-  const { headers, keptSnapshots, bans, peerCounters, replication, checkpoint, flushedLog } = tables
+  const { headers, keptSnapshots, bans, peerCounters, replication, checkpoint, flushedLog, parentChain } =
+    tables
 
   /** `known`: root of a state that is walked separately. */
   async function checkSnapshots(known: Hex | undefined): Promise<void> {
@@ -54,5 +56,18 @@ export function createRecordChecks(tables: AuditedTables) {
     }
   }
 
-  return { checkSnapshots, checkPeers, checkPosition, checkCheckpoint, checkFlushed }
+  /** The entries of a Bitcoin chain must lead to a state of it. */
+  async function checkParentChain(): Promise<void> {
+    const entries: (readonly [string, Uint8Array])[] = []
+    for await (const entry of parentChain.entries()) entries.push(entry)
+    if (entries.length === 0) return
+    const { decodeState } = await import('../../bitcoin/bitcoin.ts')
+    try {
+      decodeState(entries)
+    } catch (error) {
+      parentChain.fault('all', `they are not those of a Bitcoin chain: ${messageOf(error)}`)
+    }
+  }
+
+  return { checkSnapshots, checkPeers, checkPosition, checkCheckpoint, checkFlushed, checkParentChain }
 }

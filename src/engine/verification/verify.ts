@@ -54,7 +54,8 @@ function checksOf(tables: AuditedTables, { store, config }: VerificationOptions,
   const lookups = new LookupChecks(tables)
   const accounts = new AccountChecks(tables)
   const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
-  const { checkPeers, checkPosition, checkCheckpoint, checkFlushed } = createRecordChecks(tables)
+  const { checkPeers, checkPosition, checkCheckpoint, checkFlushed, checkParentChain } =
+    createRecordChecks(tables)
   return [
     ['headers', () => blocks.checkHeaders()],
     ['bodies', () => blocks.checkBodies()],
@@ -74,6 +75,7 @@ function checksOf(tables: AuditedTables, { store, config }: VerificationOptions,
     ['position in a cluster', checkPosition],
     ['checkpoint', checkCheckpoint],
     ['position in the write-ahead log', checkFlushed],
+    ['parent chain', checkParentChain],
     ['other entries', () => checkForeignKeys(store, report)],
   ]
 }

@@ -2,6 +2,7 @@
 import type { AnyMethod } from '../method.ts'
 import { NAME_METHODS } from './abi.ts'
 import { ALCHEMY_METHODS } from './alchemy.ts'
+import { BTC_METHODS } from './btc.ts'
 import { COMPARISON_METHODS } from './comparison.ts'
 import { DEBUG_METHODS } from './debug.ts'
 import { DEBUG_GETH_METHODS } from './debug-geth.ts'
@@ -81,6 +82,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...EXT_METHODS,
   ...MINING_METHODS,
   ...MNR_METHODS,
+  ...BTC_METHODS,
   ...TRACE_METHODS,
   ...TRACE_REPLAY_METHODS,
   ...DEBUG_METHODS,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createBitcoin, encodeState } from '../../../src/bitcoin/bitcoin.ts'
 import { decodeBlock } from '../../../src/chain/block.ts'
 import { CHAINS } from '../../../src/chain/config.ts'
 import { headerHash } from '../../../src/chain/header.ts'
@@ -23,6 +24,7 @@ import {
   chainTables,
   indexTables,
   logPosition,
+  parentChainTable,
   peerTables,
 } from '../../../src/store/tables.ts'
 import { mineHeader } from '../../support/mined-header.ts'
@@ -54,10 +56,11 @@ const TABLES: Readonly<Record<string, number>> = {
   replication: 20,
   checkpoint: 21,
   flushedLog: 22,
+  parentChain: 23,
 }
 /** Those whose keys are heights or numbers, and names. */
 const NUMBERED = ['heights', 'canonical', 'logSections', 'participantSections', 'keptSnapshots']
-const NAMED = ['meta', 'bans', 'peerCounters', 'replication', 'checkpoint', 'flushedLog']
+const NAMED = ['meta', 'bans', 'peerCounters', 'replication', 'checkpoint', 'flushedLog', 'parentChain']
 
 type Entry = readonly [Uint8Array, Uint8Array]
 
@@ -95,7 +98,8 @@ let folder: string
 let entries: Entry[]
 /**
  * The first blocks of the reference node's chains with uncles, contracts and calls among them, a transaction that waits, a
- * kept snapshot, a ban with counters, a position in a cluster's log, and a section of each index, which belongs to no block as the chain is too short.
+ * kept snapshot, a ban with counters, a position in a cluster's log, a Bitcoin chain of three blocks, and a section of each
+ * index, which belongs to no block as the chain is too short.
  */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tandem-verify-'))
@@ -117,7 +121,11 @@ beforeAll(async () => {
   const section = { last: `0x${'5a'.repeat(32)}`, rows: Uint8Array.of(0, 0, 0, 0) } as const
   const { logSections, participantSections } = indexTables(store)
   const { peerCounters } = peerTables(store)
+  const bitcoin = createBitcoin({ clock: () => 1_700_000_000, seed: new Uint8Array(32) })
+  bitcoin.mine(2, Uint8Array.of(0x51))
+  const parentChain = parentChainTable(store)
   for (const write of [
+    ...encodeState(bitcoin.snapshot()).map(([key, value]) => parentChain.put(key, value)),
     logSections.put(0, section),
     participantSections.put(0, section),
     peerCounters.put('203.0.113.9', { score: -5, punishments: 1 }),
@@ -141,6 +149,18 @@ describe('an intact chain', () => {
     expect(part.faults).toEqual([])
     expect(part.executed).toBeGreaterThan(0)
     expect(part.executed).toBeLessThan(blocks / 2)
+  })
+})
+
+describe('a Bitcoin chain', () => {
+  it('is reported when its entries lead to no chain', async () => {
+    const best = entries.find(([key]) => key[0] === TABLES.parentChain) as Entry
+    const reader = createReadOnlyStore(levelOf(entries), [])
+    const write = parentChainTable(reader).put('00', new Uint8Array(36))
+    if (write.type !== 'put') throw new Error('nothing was written')
+    const { faults } = await verify(createReadOnlyStore(levelOf(entries), [write]))
+    expect(Buffer.from(best[0].slice(1)).toString()).toBe('00')
+    expect(faults).toEqual([expect.objectContaining({ table: 'parentChain', key: 'all' })])
   })
 })
 

@@ -118,7 +118,7 @@ function checkCaller(
 
 /** The Bridge as a call finds it. */
 export function openBridge(
-  env: PrecompileEnvironment,
+  env: Pick<PrecompileEnvironment, 'storage' | 'number'>,
   network: BridgeNetwork,
   isActive: IsActive,
 ): BridgeState {

@@ -1,0 +1,25 @@
+/** The Bridge as it stands after a block, read without a call. */
+import { isActive } from '../chain/activations.ts'
+import { type ChainConfig, PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import { openBridge } from '../evm/precompiles/bridge/bridge.ts'
+import { bridgeNetwork, bridgeRules } from '../evm/precompiles/bridge/constants/networks.ts'
+import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
+import type { StateReader } from '../state/model.ts'
+import { cellBytes } from '../state/state-keys.ts'
+
+/** The Bridge in a state, as a transaction in the block of a height finds it. What its parts write is dropped. */
+export function bridgeAt(
+  state: StateReader,
+  height: number,
+  { name, bridgeRelease }: Pick<ChainConfig, 'name' | 'bridgeRelease'>,
+): BridgeState {
+  const written = new Map<bigint, Uint8Array>()
+  const bytes = (slot: bigint) => written.get(slot) ?? cellBytes(state.cell(PRECOMPILE_ADDRESS.bridge, slot))
+  const storage = {
+    get: (slot: bigint) => state.storage(PRECOMPILE_ADDRESS.bridge, slot),
+    bytes,
+    setBytes: (slot: bigint, value: Uint8Array) => void written.set(slot, value),
+  }
+  const rules = bridgeRules((rule) => isActive(name, rule, height), bridgeRelease)
+  return openBridge({ storage, number: height }, bridgeNetwork(name, bridgeRelease), rules)
+}

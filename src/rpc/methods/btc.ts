@@ -1,0 +1,251 @@
+/** The Bitcoin chain in the node, the peg between the two chains, and the federation that serves it. */
+import { z } from 'zod'
+import { MAX_MONEY } from '../../bitcoin/transaction.ts'
+import { NodeError } from '../../errors.ts'
+import type { PegInOutcome, PegOutOutcome } from '../../peg/outcomes.ts'
+import type { Peg } from '../../peg/peg.ts'
+import type { FederationStatus, PegStatus } from '../../peg/status.ts'
+import { anyText } from '../json-forms.ts'
+import { type Context, method } from '../method.ts'
+import { expected, optional, orNull, type Parameter, scalar } from '../parameter.ts'
+import { Address, Flag, HashText, wholeNumber } from '../wire/scalars.ts'
+
+/** The peg of the node. Throws `method-not-found` where it runs no Bitcoin chain. */
+function pegOf({ peg }: Context): Peg {
+  if (peg !== undefined) return peg
+  throw new NodeError('method-not-found', 'This node runs no Bitcoin chain: start it with --bitcoin.')
+}
+
+const Satoshi = wholeNumber('satoshi', Number(MAX_MONEY))
+const MAX_BLOCKS = 1000
+const BitcoinAddress: Parameter<string> = scalar({
+  form: anyText(),
+  description: 'Bitcoin address of regtest',
+  decode: (value) => value,
+  refusal: (_, name) => expected(name, 'a Bitcoin address'),
+})
+const Blocks = (description: string): Parameter<number | undefined> =>
+  optional(orNull(wholeNumber(description, MAX_BLOCKS), undefined), null)
+
+/** Result: a hash of Bitcoin as its tools write it. */
+const BitcoinHash = z.string().regex(/^[0-9a-f]{64}$/)
+const SatoshiNumber = z.int().min(0)
+
+const PegInResult = z.lazy(() =>
+  z.object({
+    status: z.enum(['waiting', 'registered', 'refunded', 'lost']),
+    bitcoinTransaction: BitcoinHash,
+    satoshi: SatoshiNumber,
+    transaction: HashText.nullable(),
+    reason: z.string().nullable(),
+  }),
+)
+const PegOutResult = z.lazy(() =>
+  z.object({
+    status: z.enum(['pending', 'waiting', 'rejected', 'released']),
+    transaction: HashText,
+    bitcoinTransaction: BitcoinHash.nullable(),
+    reason: z.string().nullable(),
+  }),
+)
+
+function toRpcPegIn({ satoshi, transaction, reason, ...rest }: PegInOutcome) {
+  return { ...rest, satoshi: Number(satoshi), transaction: transaction ?? null, reason: reason ?? null }
+}
+
+function toRpcPegOut({ bitcoinTransaction, reason, ...rest }: PegOutOutcome) {
+  return { ...rest, bitcoinTransaction: bitcoinTransaction ?? null, reason: reason ?? null }
+}
+
+const FederationObject = z.lazy(() =>
+  z.object({
+    address: z.string(),
+    threshold: z.int(),
+    creationBlock: z.int(),
+    members: z.array(
+      z.object({
+        key: z.string(),
+        hasKey: z.boolean(),
+        conduct: z.enum(['working', 'stopped', 'wrong']),
+      }),
+    ),
+  }),
+)
+const StatusObject = z.lazy(() =>
+  z.object({
+    bitcoin: z.object({ height: z.int(), hash: BitcoinHash, mempool: z.int() }),
+    bridge: z.object({ height: z.int(), hash: BitcoinHash }),
+    active: FederationObject,
+    retiring: FederationObject.nullable(),
+    proposed: FederationObject.nullable(),
+    locked: SatoshiNumber,
+    lockingCap: SatoshiNumber,
+    feePerKb: SatoshiNumber,
+    minimumPegIn: SatoshiNumber,
+    minimumPegOut: SatoshiNumber,
+    pegInConfirmations: z.int(),
+    pegIns: z.array(
+      z.object({ bitcoinTransaction: BitcoinHash, satoshi: SatoshiNumber, confirmations: z.int() }),
+    ),
+    pegOuts: z.array(
+      z.object({
+        stage: z.enum(['requested', 'confirming', 'signing']),
+        receiver: z.string().nullable(),
+        satoshi: SatoshiNumber.nullable(),
+        transaction: HashText.nullable(),
+        bitcoinTransaction: BitcoinHash.nullable(),
+        confirmations: z.int().nullable(),
+        needed: z.int().nullable(),
+        missing: z.int().nullable(),
+      }),
+    ),
+  }),
+)
+
+function toRpcFederation({ members, ...rest }: FederationStatus) {
+  return { ...rest, members: members.map((member) => ({ ...member })) }
+}
+
+const NO_PEG_OUT = {
+  receiver: null,
+  satoshi: null,
+  transaction: null,
+  bitcoinTransaction: null,
+  confirmations: null,
+  needed: null,
+  missing: null,
+}
+
+function toRpcStatus(status: PegStatus) {
+  const { active, retiring, proposed, pegIns, pegOuts } = status
+  return {
+    ...status,
+    active: toRpcFederation(active),
+    retiring: retiring === undefined ? null : toRpcFederation(retiring),
+    proposed: proposed === undefined ? null : toRpcFederation(proposed),
+    locked: Number(status.locked),
+    lockingCap: Number(status.lockingCap),
+    feePerKb: Number(status.feePerKb),
+    minimumPegIn: Number(status.minimumPegIn),
+    minimumPegOut: Number(status.minimumPegOut),
+    pegIns: pegIns.map(({ satoshi, ...rest }) => ({ ...rest, satoshi: Number(satoshi) })),
+    pegOuts: pegOuts.map((waiting) =>
+      waiting.stage === 'requested'
+        ? {
+            ...NO_PEG_OUT,
+            ...waiting,
+            satoshi: Number(waiting.satoshi),
+            transaction: waiting.transaction ?? null,
+          }
+        : { ...NO_PEG_OUT, ...waiting },
+    ),
+  }
+}
+
+export const btc_mine = method({
+  name: 'btc_mine',
+  changesState: true,
+  summary: 'Mines Bitcoin blocks, to an address or for the faucet, and returns their hashes.',
+  params: {
+    blocks: optional(wholeNumber('number of blocks', MAX_BLOCKS), 1),
+    address: optional(orNull(BitcoinAddress, undefined), null),
+  },
+  result: () => z.array(BitcoinHash),
+  examples: [],
+  run: async ({ blocks, address }, context) => [...(await pegOf(context).mine(blocks, address))],
+})
+
+export const btc_faucet = method({
+  name: 'btc_faucet',
+  changesState: true,
+  summary: 'Sends satoshi to a Bitcoin address, and mines Bitcoin blocks: one, or as many as given.',
+  params: { address: BitcoinAddress, satoshi: Satoshi, blocks: Blocks('Bitcoin blocks to mine; 1') },
+  result: () => BitcoinHash,
+  errors: ['transaction-refused'],
+  examples: [],
+  run: ({ address, satoshi, blocks }, context) => pegOf(context).faucet(address, BigInt(satoshi), blocks),
+})
+
+export const btc_pegIn = method({
+  name: 'btc_pegIn',
+  changesState: true,
+  summary:
+    'Sends satoshi from the faucet to the federation for an account of this chain, mines the Bitcoin blocks that the Bridge waits for, or as many as given, and then a block in which the federation registers it. Returns what became of it; `reason` is in words.',
+  params: { address: Address, satoshi: Satoshi, blocks: Blocks('Bitcoin blocks to mine; 3') },
+  result: () => PegInResult,
+  errors: ['transaction-refused', 'mining-refused'],
+  examples: [],
+  run: async ({ address, satoshi, blocks }, context) =>
+    toRpcPegIn(await pegOf(context).pegIn(address, BigInt(satoshi), blocks)),
+})
+
+export const btc_pegOut = method({
+  name: 'btc_pegOut',
+  changesState: true,
+  needsWallet: true,
+  summary:
+    'Sends coins of a local account to the Bridge, and mines blocks until its Bitcoin transaction is signed, broadcast, in Bitcoin blocks and its change back at the Bridge, unless `mines` is false. Returns what became of it; `reason` is in words. The coins go to the Bitcoin address of the key of the account.',
+  params: { from: Address, satoshi: Satoshi, mines: optional(Flag, true) },
+  result: () => PegOutResult,
+  errors: ['transaction-refused', 'mining-refused', 'not-mined', 'wallet-disabled'],
+  examples: [],
+  run: async ({ from, satoshi, mines }, context) =>
+    toRpcPegOut(await pegOf(context).pegOut(from, BigInt(satoshi), mines)),
+})
+
+export const btc_reorg = method({
+  name: 'btc_reorg',
+  changesState: true,
+  summary:
+    'Replaces the last Bitcoin blocks by one more than they are, and returns the hashes of the new ones. Transactions of the replaced blocks return to the mempool.',
+  params: { depth: wholeNumber('number of blocks to replace', MAX_BLOCKS) },
+  result: () => z.array(BitcoinHash),
+  examples: [],
+  run: async ({ depth }, context) => [...(await pegOf(context).reorg(depth))],
+})
+
+export const btc_flush = method({
+  name: 'btc_flush',
+  changesState: true,
+  summary:
+    'Lets the federation broadcast and send what it has, and mines that in a block; returns the number of its transactions.',
+  params: {},
+  result: () => z.int(),
+  errors: ['transaction-refused', 'mining-refused', 'not-mined'],
+  examples: [],
+  run: (_, context) => pegOf(context).flush(),
+})
+
+export const btc_status = method({
+  name: 'btc_status',
+  summary:
+    'The heads of the Bitcoin chain and of its headers in the Bridge, the federations, limits, and the peg-ins and peg-outs that wait.',
+  params: {},
+  result: () => StatusObject,
+  examples: [],
+  run: async (_, context) => toRpcStatus(await pegOf(context).status()),
+})
+
+export const fed_updateBridge = method({
+  name: 'fed_updateBridge',
+  changesState: true,
+  summary:
+    'Lets the federation send what it has to the Bridge: headers, coinbases, transactions, updates and signatures. Returns the number of transactions, which are then in the pool or mined.',
+  params: {},
+  result: () => z.int(),
+  errors: ['transaction-refused', 'mining-refused', 'not-mined'],
+  examples: [],
+  run: (_, context) => pegOf(context).updateBridge(),
+})
+
+/** The methods of this file, in the order of the document. */
+export const BTC_METHODS = [
+  btc_status,
+  btc_mine,
+  btc_faucet,
+  btc_pegIn,
+  btc_pegOut,
+  btc_reorg,
+  btc_flush,
+  fed_updateBridge,
+] as const

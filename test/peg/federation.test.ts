@@ -1,0 +1,114 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { afterEach, describe, expect, it } from 'vitest'
+import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
+import { addressOf } from '../../src/chain/signature.ts'
+import { signTransaction } from '../../src/chain/transaction.ts'
+import { keccak256 } from '../../src/encoding/hash.ts'
+import { fromHex, type Hex } from '../../src/encoding/hex.ts'
+import { frameStrings } from '../../src/encoding/rlp-frame.ts'
+import { createNode, type Node, type NodeOptions } from '../../src/index.ts'
+import { callData } from '../../src/peg/call-data.ts'
+import { secretOfName } from '../../src/peg/members.ts'
+import { COW } from '../support/noting-chain.ts'
+
+const RECEIVER: Hex = '0x00000000000000000000000000000000000b0b01'
+const BRIDGE = PRECOMPILE_ADDRESS.bridge
+
+let node: Node | undefined
+afterEach(async () => {
+  await node?.close()
+  node = undefined
+})
+
+async function started(options: NodeOptions = {}) {
+  const opened = await createNode({ bitcoin: true, frozenClock: true, ...options })
+  node = opened
+  const { bitcoin: peg } = opened
+  if (peg === undefined) throw new Error('the node has no Bitcoin chain')
+  const call = (method: string, ...params: unknown[]) => opened.request({ method, params })
+  return { node: opened, peg, call }
+}
+
+describe('the members', () => {
+  it('complete a peg-out while one of them is stopped or signs something else', async () => {
+    for (const conduct of ['stopped', 'wrong'] as const) {
+      const { peg } = await started()
+      await peg.pegIn(RECEIVER, 5_000_000n)
+      const [first] = (await peg.status()).active.members
+      peg.federation.members.setConduct(fromHex(first?.key as Hex), conduct)
+      expect((await peg.pegOut(COW, 1_000_000n)).status).toBe('released')
+      await node?.close()
+    }
+  })
+
+  it('do not when two of three sign something else, until one returns', async () => {
+    const { peg, call } = await started()
+    await peg.pegIn(RECEIVER, 5_000_000n)
+    const keys = (await peg.status()).active.members.map(({ key }) => fromHex(key))
+    for (const key of keys.slice(1)) peg.federation.members.setConduct(key, 'wrong')
+    const { transaction } = await peg.pegOut(COW, 1_000_000n, false)
+    await call('hardhat_mine', '0x8')
+    expect((await peg.status()).pegOuts).toEqual([
+      { stage: 'signing', bitcoinTransaction: expect.any(String), missing: 1 },
+    ])
+    peg.federation.members.setConduct(keys[1] as Uint8Array, 'working')
+    await call('evm_mine')
+    expect((await peg.status()).pegOuts).toEqual([])
+    expect(peg.bitcoin.chain.state.mempool.size).toBe(1)
+    expect(await call('eth_getTransactionReceipt', transaction)).toMatchObject({ status: '0x1' })
+  })
+})
+
+describe('a federation that is voted', () => {
+  it('takes over the coins, signed by its own members', async () => {
+    const { node: opened, peg, call } = await started()
+    await peg.pegIn(RECEIVER, 50_000_000n)
+    const names = ['federator4', 'federator5', 'federator6', 'federator7']
+    const keys = names.map((name) => secp256k1.getPublicKey(secretOfName(name), true))
+    const vote = async (data: Uint8Array) => {
+      for (const name of ['auth-a', 'auth-b', 'auth-c']) {
+        const secret = secretOfName(name)
+        const from = addressOf(secret)
+        await call('hardhat_setBalance', from, '0xde0b6b3a7640000')
+        const unsigned = {
+          nonce: opened.engine.queries.pendingNonce(from),
+          gasPrice: 0n,
+          gasLimit: 500_000n,
+          to: BRIDGE,
+          value: 0n,
+          data,
+          chainId: 33,
+        }
+        await opened.engine.commands.submit(signTransaction(unsigned, secret, from))
+      }
+    }
+    await vote(callData('createFederation()'))
+    for (const key of keys)
+      await vote(callData('addFederatorPublicKeyMultikey(bytes,bytes,bytes)', key, key, key))
+    const sorted = keys.toSorted((a, b) => Buffer.compare(a, b))
+    await vote(callData('commitFederation(bytes)', keccak256(frameStrings(sorted))))
+    const { proposed, active: before } = await peg.status()
+    expect(proposed).toMatchObject({ threshold: 3, members: { length: 4 } })
+
+    // The fund and the spend transaction are made, signed, mined and registered on the way.
+    for (let i = 0; i < 12; i++) {
+      await call('evm_mine')
+      await peg.mine(3)
+    }
+    expect((await peg.status()).proposed).toBeUndefined()
+    await call('hardhat_mine', '0x96')
+    expect((await peg.status()).active.address).toBe(proposed?.address)
+    expect((await peg.status()).retiring?.address).toBe(before.address)
+    // Its coins migrate between 15 and 150 blocks later.
+    for (let i = 0; i < 14; i++) {
+      await call('hardhat_mine', '0xc')
+      await peg.mine(3)
+    }
+    const { retiring, active, locked } = await peg.status()
+    expect(retiring).toBeUndefined()
+    expect(active.address).toBe(proposed?.address)
+    expect(locked).toBeGreaterThan(49_000_000n)
+    expect((await peg.pegIn(RECEIVER, 1_000_000n)).status).toBe('registered')
+    expect((await peg.pegOut(COW, 1_000_000n)).status).toBe('released')
+  })
+})
