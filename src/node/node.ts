@@ -29,6 +29,7 @@ import { keyFilesIn } from '../store/key-files.ts'
 import type { Store } from '../store/level.ts'
 import { createMemoryStore } from '../store/memory-store.ts'
 import { type AccountChanges, editOf } from './account-changes.ts'
+import { addArtifacts, addSources } from './added-sources.ts'
 import { ChainOpener, type NodeParts } from './chain-opener.ts'
 import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
@@ -60,6 +61,12 @@ export interface Node {
    * undoes it. Throws `NodeError` (`invalid-params`) with the path of a member that does not fit, and nothing changed.
    */
   override(address: Hex, changes: AccountChanges): Promise<void>
+  /**
+   * Adds sources, with which the node explains code: a build-info of Hardhat or Foundry (or input and output of solc's
+   * standard JSON interface with `solcVersion`), or the path of a project, of its artifacts or of a build-info. Resolves to the
+   * ids of the compilations. Throws `NodeError` (`invalid-params`) for what holds none.
+   */
+  addSources(given: object | string): Promise<readonly Hex[]>
   /** The chain without JSON: domain values in and out. */
   readonly engine: Engine
   /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
@@ -114,6 +121,7 @@ export async function createNodeFrom(
     throw error
   })
   chains.runLast()
+  if (joining === undefined && from === undefined) await addArtifacts(engine, parts)
   const holder = new EngineHolder(engine, (error) => logger.error('a listener failed', { error }))
   holder.events.on('replaced', () => chains.runLast())
   const { onConsole } = options
@@ -239,6 +247,7 @@ function nodeOf(
       const { engine } = holder
       await engine.dev.editState([editOf(address, changes, layoutsOf(engine))])
     },
+    addSources: (given) => addSources(holder.engine, given),
     on(event, listener) {
       // Libraries also listen to events that a node in process never emits, such as a change of its chain.
       if (event === 'message') caller.add(listener)

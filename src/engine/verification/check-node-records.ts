@@ -1,6 +1,7 @@
 /** Checks the records of a node beside its chain: snapshots, bans, counters of callers, positions in logs, the checkpoint. */
 import type { Hex } from '../../encoding/hex.ts'
 import { SEQUENCE } from '../../store/checkpoint.ts'
+import { compilationOf } from '../../store/source-keys.ts'
 import { FLUSHED, POSITION } from '../../store/tables.ts'
 import { parseBannedRange } from '../peers/banned-range.ts'
 import type { AuditedTables } from './audited-tables.ts'
@@ -11,6 +12,7 @@ import { walkState } from './check-state.ts'
  * may be of a block that was removed since: the node does not revert to it.
  */
 export function createRecordChecks(tables: AuditedTables) {
+  const { compilations, compilationOrder, compiledCodes, verifications } = tables
   const { headers, keptSnapshots, bans, peerCounters, replication, checkpoint, flushedLog } = tables
 
   /** `known`: root of a state that is walked separately. */
@@ -54,5 +56,22 @@ export function createRecordChecks(tables: AuditedTables) {
     }
   }
 
-  return { checkSnapshots, checkPeers, checkPosition, checkCheckpoint, checkFlushed }
+  /** Each compilation has its text and its codes; the text hashes to its id, which its reader checks. */
+  async function checkSources(): Promise<void> {
+    const ids = new Set<Hex>()
+    for await (const [number, { id }] of compilationOrder.entries()) {
+      ids.add(id)
+      if (compilations.get(id) === undefined)
+        compilationOrder.fault(number, `the compilation ${id} is missing`)
+    }
+    for await (const [id] of compilations.entries()) {
+      if (!ids.has(id)) compilations.fault(id, 'it is missing from the order of compilations')
+    }
+    for await (const [key] of compiledCodes.entries()) {
+      if (!ids.has(compilationOf(key))) compiledCodes.fault(key, 'its compilation is missing')
+    }
+    for await (const _ of verifications.entries());
+  }
+
+  return { checkSources, checkSnapshots, checkPeers, checkPosition, checkCheckpoint, checkFlushed }
 }
