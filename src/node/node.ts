@@ -1,6 +1,7 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
 import { join } from 'node:path'
 import { copyOnWrite } from '../abi/registry.ts'
+import { HttpApis } from '../apis/http-apis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
@@ -71,6 +72,8 @@ export interface Node {
   readonly engine: Engine
   /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
   readonly dispatcher: Dispatcher
+  /** The APIs of explorers and verifiers; `serve` uses them. */
+  readonly apis: HttpApis
   /** The addresses of callers, with their scores and bans; `serve` and `rpcHandler` use it. */
   readonly peers: Peers
   readonly options: ResolvedNodeOptions
@@ -234,6 +237,10 @@ function nodeOf(
       return holder.engine
     },
     dispatcher,
+    apis: new HttpApis({
+      node: holder,
+      dispatch: (text, session) => dispatcher.dispatchText(text, session),
+    }),
     peers: holder.engine.peers,
     options,
     async request({ method, params, signal }) {
