@@ -145,7 +145,7 @@ export const SERVE_SETTINGS = {
   }),
   explorerApi: setting(yesOrNo, {
     flag: '--no-explorer-api',
-    help: 'serve no APIs of explorers and verifiers (/api, /v2/…); the hosted profile serves them with --explorer-api only, to keys that allow explorer_api',
+    help: 'serve no APIs of explorers and verifiers (/api, /v2/…); the hosted profile serves them with --explorer-api only, to keys that allow explorer',
     fallback: true,
     hosted: false,
   }),

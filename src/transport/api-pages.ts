@@ -3,13 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiPath, type HttpApis } from '../apis/http-apis.ts'
 import type { ApiReply, ApiRequest } from '../apis/request.ts'
 import type { Logger } from '../logger.ts'
+import { EXPLORER_API } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { pathOf } from './incoming-request.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import type { Policy } from './policy.ts'
 
 /** The name that a key has to allow for these APIs. */
-const PERMISSION = { name: 'explorer_api', aliases: [] }
+const PERMISSION = { name: EXPLORER_API, aliases: [] }
 const SESSION = openSession('http')
 const JSON_TYPE = 'application/json; charset=utf-8'
 

@@ -5,10 +5,18 @@ import { NodeError } from '../../errors.ts'
 import type { Session } from '../../rpc/session.ts'
 import { ApiError, type ApiReply, type ApiRequest } from '../request.ts'
 import type { Verifier } from '../verifier.ts'
+import { ACCOUNT_ACTIONS } from './account.ts'
+import { CHAIN_MODULES } from './chain.ts'
 import { CONTRACT_ACTIONS } from './contract.ts'
 import { type Action, type EtherscanReply, type Modules, notOk, Parameters } from './parameters.ts'
+import { PROXY_ACTIONS } from './proxy.ts'
 
-const MODULES: Modules = { contract: CONTRACT_ACTIONS }
+const MODULES: Modules = {
+  account: ACCOUNT_ACTIONS,
+  contract: CONTRACT_ACTIONS,
+  proxy: PROXY_ACTIONS,
+  ...CHAIN_MODULES,
+}
 
 const NO_MODULE = 'Error! Missing Or invalid Module name'
 const NO_ACTION = 'Error! Missing Or invalid Action name'
