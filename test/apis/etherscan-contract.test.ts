@@ -15,6 +15,7 @@ import { createNode, type Node } from '../../src/node/node.ts'
 import { type Server, serve } from '../../src/transport/server.ts'
 import { buildInfo, COMPILERS, deploy, FILE, word } from '../support/build-infos.ts'
 import { installCompiler } from '../support/fake-compiler.ts'
+import { recordedCompiler } from '../support/recorded-compiler.ts'
 
 const info = buildInfo('solc-0.8.24')
 const LONG = `v${info.solcLongVersion}`
@@ -25,17 +26,6 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'solc-'))
 })
 afterAll(() => rmSync(folder, { recursive: true }))
-
-/** Answers with the output that solc 0.8.24 was recorded with, when it is given the sources that it was recorded for. */
-const recorded = (name: string) => `
-  const info = JSON.parse(require('fs').readFileSync(${JSON.stringify(
-    new URL(`../../fixtures/sources/${name}.json`, import.meta.url).pathname,
-  )}, 'utf8'))
-  const given = JSON.parse(input)
-  if (JSON.stringify(given.sources) !== JSON.stringify(info.input.sources)) {
-    return JSON.stringify({ errors: [{ severity: 'error', message: 'other sources', formattedMessage: 'ParserError: other sources' }] })
-  }
-  return JSON.stringify(info.output)`
 
 let node: Node
 let server: Server
@@ -57,7 +47,7 @@ beforeEach(async () => {
     },
   })
   server = await serve({ ...node, apis }, { port: 0 })
-  installCompiler(folder, '0.8.24', info.solcLongVersion, recorded('solc-0.8.24'))
+  installCompiler(folder, '0.8.24', info.solcLongVersion, recordedCompiler('solc-0.8.24'))
   const library = await deploy(node, info, 'Sums')
   address = await deploy(node, info, 'Box', { libraries: { Sums: library }, words: [7n, 3n] })
 })

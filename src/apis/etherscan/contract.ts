@@ -1,13 +1,8 @@
 /** Etherscan's module `contract`: sources, creations, verification (https://docs.etherscan.io/api-endpoints/contracts). */
 import type { Hex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { SourcesAt } from '../../engine/sources/sources.ts'
-import {
-  type Compilation,
-  type CompiledContract,
-  contractIn,
-  type SourceMatch,
-} from '../../sources/compilation.ts'
+import type { Compilation } from '../../sources/compilation.ts'
+import { type KnownContract, knownAt } from '../known-contract.ts'
 import { ApiError, addressIn, read } from '../request.ts'
 import { argumentsOf, type Job, readStandardInput, type StandardInput } from '../verifier.ts'
 import { type Action, type ActionContext, listed, notOk, ok, type Parameters, stateOf } from './parameters.ts'
@@ -17,25 +12,6 @@ const ALREADY_VERIFIED = 'Contract source code already verified'
 const UNABLE = 'Fail - Unable to verify'
 /** Most contracts of one request for creations. */
 const MOST_CREATIONS = 5
-
-/** A contract whose sources are known. */
-interface Known extends SourcesAt {
-  readonly match: SourceMatch
-  readonly compilation: Compilation
-  readonly contract: CompiledContract
-}
-
-/** The sources of the contract at an address. */
-export async function knownAt(engine: Engine, address: Hex): Promise<Known | undefined> {
-  const state = await engine.queries.state({ tag: 'latest' })
-  const found = state && (await engine.sources.at(state, address))
-  if (found?.match === undefined) return undefined
-  const { match } = found
-  const compilation = await engine.sources.get(match.compilation)
-  if (compilation === undefined) return undefined
-  const contract = contractIn(compilation, match)
-  return contract === undefined ? undefined : { ...found, match, compilation, contract }
-}
 
 const getabi: Action = async ({ node, parameters }) => {
   const address = parameters.address('address')
@@ -61,7 +37,7 @@ function licenseOf({ input }: Compilation, file: string): string {
 
 async function sourceEntry(
   engine: Engine,
-  { address, match, compilation, contract }: Known,
+  { address, match, compilation, contract }: KnownContract,
 ): Promise<object> {
   const { optimizer, evmVersion } = compilation.input.settings as Settings
   const state = await engine.queries.state({ tag: 'latest' })
