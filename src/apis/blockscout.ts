@@ -2,10 +2,11 @@
 import { z } from 'zod'
 import type { Hex } from '../encoding/hex.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
+import { isTooDeep } from '../rpc/json-depth.ts'
 import { qualifiedName } from '../sources/compilation.ts'
 import { knownAt } from './known-contract.ts'
 import { ApiError, type ApiReply, type ApiRequest, addressIn, read } from './request.ts'
-import { argumentsOf, readStandardInput, type Submission, type Verifier } from './verifier.ts'
+import { argumentsOf, DEEPEST_INPUT, readStandardInput, type Submission, type Verifier } from './verifier.ts'
 
 const NOT_FOUND = { status: 404, body: { message: 'Not found' } }
 const STARTED = { status: 200, body: { message: 'Smart-contract verification started' } }
@@ -18,6 +19,7 @@ const Flat = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), 
 
 /** The members of a form with files, or of JSON. Throws `ApiError`. */
 async function membersOf({ body, contentType }: ApiRequest): Promise<Members> {
+  if (isTooDeep(body, DEEPEST_INPUT)) throw new ApiError('The body is nested too deeply', { status: 422 })
   const members = new Map<string, string>()
   try {
     if (contentType.includes('json')) {

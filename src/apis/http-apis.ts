@@ -60,4 +60,9 @@ export class HttpApis {
   idle(): Promise<void> {
     return this.#verifier.idle()
   }
+
+  /** Ends what is being compiled. */
+  close(): Promise<void> {
+    return this.#verifier.close()
+  }
 }

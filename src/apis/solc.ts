@@ -76,11 +76,12 @@ export async function findCompiler(
   return undefined
 }
 
-/** Runs the compiler of a folder. Throws `CompilerFailure` that says what it exceeded, or how it ended. */
+/** Runs the compiler of a folder until `signal` aborts. Throws `CompilerFailure` that says what it exceeded, or how it ended. */
 export function runCompiler(
   folder: string,
   input: string,
   { timeoutMs, memoryMegabytes, bytes }: CompilerLimits = LIMITS,
+  signal?: AbortSignal,
 ): Promise<CompilerRun> {
   const pages = Math.floor((memoryMegabytes * 1_048_576) / WASM_PAGE)
   const flags = [`--max-old-space-size=${memoryMegabytes}`, `--wasm-max-mem-pages=${pages}`]
@@ -88,6 +89,7 @@ export function runCompiler(
   const child = spawn(process.execPath, [...flags, '-e', PROGRAM, folder], {
     env: {},
     stdio: ['pipe', 'pipe', 'ignore'],
+    ...(signal && { signal, killSignal: 'SIGKILL' }),
   })
   return new Promise((resolved, reject) => {
     const chunks: Buffer[] = []

@@ -5,12 +5,20 @@ import { type Hex, toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import { messageOf } from '../errors.ts'
+import { isTooDeep } from '../rpc/json-depth.ts'
 import { constructorArguments, templateOf } from '../sources/code-template.ts'
 import { type MatchKind, qualifiedName } from '../sources/compilation.ts'
 import { hasHash, readMetadata } from '../sources/read-compilation.ts'
 import { type KnownContract, knownAt } from './known-contract.ts'
 import { ApiError, type ApiReply, type ApiRequest, addressIn, read } from './request.ts'
-import { creationCode, type Job, readStandardInput, type StandardInput, type Verifier } from './verifier.ts'
+import {
+  creationCode,
+  DEEPEST_INPUT,
+  type Job,
+  readStandardInput,
+  type StandardInput,
+  type Verifier,
+} from './verifier.ts'
 
 const VerifyBody = z.looseObject({
   stdJsonInput: z.unknown(),
@@ -29,6 +37,7 @@ function errorBody(customCode: string, message: string): object {
 }
 
 function jsonBody({ body }: ApiRequest): unknown {
+  if (isTooDeep(body, DEEPEST_INPUT)) throw new ApiError('The body is nested too deeply')
   try {
     return JSON.parse(body)
   } catch {

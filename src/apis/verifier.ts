@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import { createSerialQueue } from '../engine/serial-queue.ts'
 import { messageOf, NodeError } from '../errors.ts'
+import { isTooDeep } from '../rpc/json-depth.ts'
 import { constructorArguments, fill, templateOf } from '../sources/code-template.ts'
 import {
   type Compilation,
@@ -79,6 +80,10 @@ const Diagnostics = z.looseObject({
 const MOST_JOBS = 1000
 /** Jobs that may wait. */
 const MOST_WAITING = 16
+/** Deepest nesting of an input; compilers read far less. */
+export const DEEPEST_INPUT = 128
+/** Longest name of a contract with its source, characters. */
+const LONGEST_NAME = 1024
 /** Longest message of a compiler that is passed on, characters. */
 const LONGEST_MESSAGE = 2000
 
@@ -99,6 +104,8 @@ const SELECTION = {
   },
 }
 
+const VERSION = /^\d{1,3}\.\d{1,3}\.\d{1,3}(-[\w.]{1,32})?$/
+
 class Failure extends Error {
   readonly code: FailureCode
 
@@ -110,6 +117,7 @@ class Failure extends Error {
 
 /** Reads the text of a compiler's input. Throws `ApiError`. */
 export function readStandardInput(text: string): StandardInput {
+  if (isTooDeep(text, DEEPEST_INPUT)) throw new ApiError('The standard JSON input is nested too deeply')
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -169,6 +177,7 @@ export class Verifier {
   readonly #compilers: Compilers
   readonly #queue = createSerialQueue()
   readonly #jobs = new Map<string, Job>()
+  readonly #abort = new AbortController()
   #waiting = 0
 
   constructor(node: CurrentEngine, compilers: Compilers = { find: findCompiler }) {
@@ -184,6 +193,8 @@ export class Verifier {
   /** Begins a verification. Throws `ApiError` for an address without code, and when too many wait. */
   async submit(submission: Submission): Promise<Job> {
     const { address, contract, compilerVersion } = submission
+    if (!VERSION.test(shortVersion(compilerVersion))) throw new ApiError('Invalid compiler version')
+    if (contract.length > LONGEST_NAME) throw new ApiError('The name of the contract is too long')
     await this.#codeAt(address)
     if (this.#waiting >= MOST_WAITING) {
       throw new ApiError('Too many verifications are waiting: try again later', {
@@ -206,13 +217,14 @@ export class Verifier {
     return job
   }
 
-  /** Is `solc` of this version there to be run? */
-  async hasCompiler(compilerVersion: string): Promise<boolean> {
-    return (await this.#compilers.find(shortVersion(compilerVersion))) !== undefined
-  }
-
   /** Resolves when all verifications so far have ended. */
   idle(): Promise<void> {
+    return this.#queue.idle()
+  }
+
+  /** Ends the compiler that runs; later verifications fail. */
+  close(): Promise<void> {
+    this.#abort.abort()
     return this.#queue.idle()
   }
 
@@ -254,7 +266,7 @@ export class Verifier {
     if (folder === undefined) return this.#known(input, version, address)
     const settings = { ...input.settings, outputSelection: SELECTION }
     const text = JSON.stringify({ ...input, settings })
-    const run = await runCompiler(folder, text, this.#compilers.limits).catch((error) => {
+    const run = await runCompiler(folder, text, this.#compilers.limits, this.#abort.signal).catch((error) => {
       throw error instanceof CompilerFailure
         ? new Failure('compiler_error', `solc ${version} failed: ${error.message}`)
         : error

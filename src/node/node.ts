@@ -124,7 +124,12 @@ export async function createNodeFrom(
     throw error
   })
   chains.runLast()
-  if (joining === undefined && from === undefined) await addArtifacts(engine, parts)
+  if (joining === undefined && from === undefined) {
+    await addArtifacts(engine, parts).catch(async (error) => {
+      await engine.close()
+      throw error
+    })
+  }
   const holder = new EngineHolder(engine, (error) => logger.error('a listener failed', { error }))
   holder.events.on('replaced', () => chains.runLast())
   const { onConsole } = options
@@ -223,10 +228,15 @@ function nodeOf(
 ): Node {
   const { options, ownPeers } = parts
   const caller = new InProcessCaller(parts.logger)
+  const apis = new HttpApis({
+    node: holder,
+    dispatch: (text, session) => dispatcher.dispatchText(text, session),
+  })
   let closing: Promise<void> | undefined
 
   async function close(): Promise<void> {
     caller.close()
+    await apis.close()
     await cluster?.leave()
     await holder.close()
     await ownPeers?.close()
@@ -237,10 +247,7 @@ function nodeOf(
       return holder.engine
     },
     dispatcher,
-    apis: new HttpApis({
-      node: holder,
-      dispatch: (text, session) => dispatcher.dispatchText(text, session),
-    }),
+    apis,
     peers: holder.engine.peers,
     options,
     async request({ method, params, signal }) {

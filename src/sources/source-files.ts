@@ -1,6 +1,6 @@
 /** Compilations from disk: the build-infos of a Hardhat or Foundry project, and Foundry's artifacts with their sources. */
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { messageOf } from '../errors.ts'
 import type { Compilation } from './compilation.ts'
 import {
@@ -75,7 +75,7 @@ async function contentsOf(
   const contents = new Map<string, string>()
   for (const [path, { hash, content }] of sources) {
     // A path that leads out of the project is no source of it.
-    const isInside = !isAbsolute(path) && join(root, path).startsWith(root)
+    const isInside = !isAbsolute(path) && join(root, path).startsWith(join(root, sep))
     const text =
       content ?? (isInside ? await readFile(join(root, path), 'utf8').catch(() => undefined) : undefined)
     if (text !== undefined && (hash === undefined || hasHash(text, hash))) contents.set(path, text)

@@ -296,6 +296,14 @@ describe('verification through Etherscan’s API', () => {
     )
   })
 
+  it('ends the compiler with the node', async () => {
+    installCompiler(folder, '0.8.24', info.solcLongVersion, 'for (;;);')
+    await verify()
+    await apis.close()
+    const job = await verify()
+    expect((await statusOf(job.result)).result).toMatch(/^Fail - Unable to verify: solc 0.8.24 failed/)
+  })
+
   it.each([
     ['that takes all memory', 'const all = []; for (;;) all.push(new Array(1e6).fill(all))', /more memory/],
     ['that ends', 'process.exit(1)', /ended without output/],
@@ -328,7 +336,11 @@ describe('verification through Etherscan’s API', () => {
     expect((await verify({ codeformat: 'vyper-json' })).result).toMatch(/vyper-json is not supported/)
     expect((await verify({ sourceCode: '{' })).result).toMatch(/not JSON of the standard JSON interface/)
     expect((await verify({ sourceCode: '{"language":"Solidity"}' })).result).toMatch(/sources: Invalid input/)
-    expect((await verify({ sourceCode: '['.repeat(1_000_000) })).result).toMatch(/not JSON/)
+    expect((await verify({ sourceCode: '['.repeat(1_000_000) })).result).toMatch(/nested too deeply/)
+    expect((await verify({ compilerversion: 'latest' })).result).toBe('Invalid compiler version')
+    expect((await verify({ contractname: 'x'.repeat(2000) })).result).toMatch(
+      /name of the contract is too long/,
+    )
     const urls = { language: 'Solidity', sources: { a: { urls: ['/etc/passwd'] } } }
     expect((await verify({ sourceCode: JSON.stringify(urls) })).result).toMatch(/sources.a has no content/)
     expect((await verify({ sourceCode: 'x'.repeat(6_000_000) })).result).toMatch(/larger than 5242880 bytes/)
