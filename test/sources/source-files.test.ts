@@ -22,11 +22,9 @@ function place(path: string, what: unknown): void {
 
 /** What is in the artifact of Foundry's for a contract (`forge build`, with `rawMetadata` and `metadata`). */
 function foundryArtifact(name: string) {
-  const { abi, evm, metadata } = info.output.contracts[FILE]?.[name] as {
-    abi: unknown[]
-    metadata: string
-    evm: { bytecode: { object: string }; deployedBytecode: { object: string } }
-  }
+  const contract = info.output.contracts[FILE]?.[name]
+  if (contract === undefined) throw new Error(`there is no ${name}`)
+  const { abi, evm, metadata } = contract
   const prefixed = (code: { object: string }) => ({ ...code, object: `0x${code.object}` })
   return {
     abi,
