@@ -67,7 +67,7 @@ async function layoutsIn(artifacts) {
 
 /**
  * Registers the artifacts of a folder with a running node, after the project was compiled again.
- * @param {Pick<import('tandem').Node, 'request'>} node
+ * @param {Pick<import('tandem').Node, 'request' | 'addSources'>} node
  * @param {string} artifacts
  */
 export async function registerArtifacts(node, artifacts) {
@@ -78,5 +78,11 @@ export async function registerArtifacts(node, artifacts) {
     if (typeof contractName !== 'string' || !Array.isArray(abi)) continue
     const storageLayout = layouts.get(`${inputSourceName}:${contractName}`)
     await node.request({ method: 'evm_setAbi', params: [contractName, { ...artifact, storageLayout }] })
+  }
+  const buildInfos = join(artifacts, 'build-info')
+  if ((await readdir(buildInfos).catch(() => [])).some((name) => name.endsWith('.json'))) {
+    await node.addSources(buildInfos).catch(() => {
+      // Of a compiler without the output that sources need: names are registered all the same.
+    })
   }
 }

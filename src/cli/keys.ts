@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { NodeError } from '../errors.ts'
 import { METHODS } from '../rpc/methods/index.ts'
-import { bareName, METRICS_PAGE } from '../rpc/permissions.ts'
+import { bareName, EXPLORER_API, METRICS_PAGE } from '../rpc/permissions.ts'
 import { isMethodOrNamespace } from '../rpc/profiles.ts'
 import { generateKey } from '../transport/keys/api-key.ts'
 import { addKey, revokeKey, rotateKey } from '../transport/keys/key-changes.ts'
@@ -42,7 +42,8 @@ function fileOf({ apiKeys }: FileOption): string {
 function allowList(text: string | undefined): string[] {
   const names = (text ?? '').split(/[\s,]+/).filter((name) => name !== '')
   for (const name of names) {
-    if (bareName(name) !== METRICS_PAGE && !isMethodOrNamespace(bareName(name), METHODS)) {
+    const isPage = [METRICS_PAGE, EXPLORER_API].includes(bareName(name))
+    if (!isPage && !isMethodOrNamespace(bareName(name), METHODS)) {
       throw refused(`--allow names "${name}", and there is no such method or namespace.`)
     }
   }

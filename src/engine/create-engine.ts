@@ -31,6 +31,8 @@ import { createQueries, type QueryOptions } from './queries/queries.ts'
 import type { RandomBytes } from './randomness.ts'
 import { EngineReplica } from './replica.ts'
 import type { Enqueue } from './serial-queue.ts'
+import { SourceStore } from './sources/source-store.ts'
+import { Sources } from './sources/sources.ts'
 import { createFailureNaming } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -95,6 +97,7 @@ interface OpenEngine {
   readonly commands: CommandParts
   readonly dev: DevParts
   readonly peers: Peers
+  readonly sources: SourceStore
   readonly lifetime: Lifetime
 }
 
@@ -115,7 +118,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   await replayBefore(parts, queue.enqueueFor())
   const peers = options.peers ?? (await openPeers(parts.store))
   if (admitCommand === undefined) await commands.startMining()
-  return engineOf({ options, parts, queue, commands: shared, dev, peers, lifetime }, commands)
+  const sources = new SourceStore(parts.store)
+  return engineOf({ options, parts, queue, commands: shared, dev, peers, sources, lifetime }, commands)
 }
 
 /** Opens the chain, and creates the other parts on it. */
@@ -186,7 +190,7 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
 
 /** The engine of opened parts. */
 function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
-  const { options, parts, queue, dev, peers } = open
+  const { options, parts, queue, dev, peers, sources } = open
   const { collector } = parts
   let closing: Promise<void> | undefined
   const engine: Engine = {
@@ -194,6 +198,7 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
     commands,
     accounts: options.accounts,
     names: options.names,
+    sources: new Sources(sources, queue.enqueueFor()),
     dev: new EngineDevTools(dev, queue.enqueueFor()),
     forCall: (call) => withQueue(engine, open, queue.enqueueFor(call)),
     peers,
@@ -203,7 +208,10 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
     replica: new EngineReplica(parts, {
       enqueue: (job) => queue.enqueueInternal(job),
       restorePool: () => restorePool(parts),
-      reloadSnapshots: () => dev.snapshots.reload(),
+      reloadRecords() {
+        sources.reload()
+        return dev.snapshots.reload()
+      },
       startMining: () => commands.startMining(),
     }),
     holdStates: () => collector?.hold(),
@@ -221,7 +229,7 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
 }
 
 /** The same engine with commands and tools whose jobs `enqueue` adds to the queue. */
-function withQueue(engine: Engine, { commands, dev }: OpenEngine, enqueue: Enqueue): Engine {
+function withQueue(engine: Engine, { commands, dev, sources }: OpenEngine, enqueue: Enqueue): Engine {
   return {
     ...engine,
     get commands() {
@@ -229,6 +237,9 @@ function withQueue(engine: Engine, { commands, dev }: OpenEngine, enqueue: Enque
     },
     get dev() {
       return new EngineDevTools(dev, enqueue)
+    },
+    get sources() {
+      return new Sources(sources, enqueue)
     },
   }
 }

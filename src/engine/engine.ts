@@ -49,6 +49,7 @@ import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueFields } from './queries/value-field.ts'
 import type { Replica } from './replica.ts'
+import type { Sources } from './sources/sources.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** Reads. They never wait for a command: the head is read once, and state roots never change under a reader. */
@@ -224,6 +225,8 @@ export interface Engine {
   readonly accounts: Wallet
   /** Registered ABIs: names of contracts, functions, events and errors. */
   readonly names: AbiRegistry
+  /** Compiler input and output of contracts, found by their code. */
+  readonly sources: Sources
   readonly dev: DevTools
   /** Scores and bans of remote callers. */
   readonly peers: Peers

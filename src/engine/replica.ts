@@ -39,7 +39,8 @@ interface Steps {
   readonly enqueue: Enqueue
   /** Fills the empty pool from disk, and deletes there what is no longer valid. */
   readonly restorePool: () => Promise<void>
-  readonly reloadSnapshots: () => Promise<void>
+  /** Reads kept snapshots and the order of sources again. */
+  readonly reloadRecords: () => Promise<void>
   readonly startMining: () => Promise<void>
 }
 
@@ -109,7 +110,7 @@ export class EngineReplica implements Replica {
         clock.reset()
         blockOverrides.reset()
         impersonation.clear()
-        await this.#steps.reloadSnapshots()
+        await this.#steps.reloadRecords()
       }
       mining.discardPending()
       await this.#steps.restorePool()

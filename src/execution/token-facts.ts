@@ -56,6 +56,14 @@ function numberIn(answer: Uint8Array, most: bigint): number | undefined {
   return number > most ? undefined : Number(number)
 }
 
+/** Asks a token for its name, symbol and, of ERC-20, decimals. */
+export function tokenFacts(
+  ask: (question: Uint8Array) => Promise<Uint8Array | undefined>,
+  type: AssetType,
+): Promise<TokenFacts> {
+  return factsOf(ask, type, false)
+}
+
 /** Asks a token; a contract of one of the standards of single tokens is asked which it is, where `isOfEither`. */
 async function factsOf(
   ask: (question: Uint8Array) => Promise<Uint8Array | undefined>,

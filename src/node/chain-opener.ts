@@ -7,6 +7,7 @@ import { createEngine } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Peers } from '../engine/peers/peer-scoring.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
+import { copySources } from '../engine/sources/copy-sources.ts'
 import { type LocalAccounts, MINER_ADDRESS } from '../engine/wallet/accounts.ts'
 import type { Wallet } from '../engine/wallet/wallet.ts'
 import type { Logger } from '../logger.ts'
@@ -111,6 +112,8 @@ export class ChainOpener {
   ): Promise<Engine> {
     const { options, accounts, wallet, names, logger, now, random, from } = this.#parts
     const { ownPeers, sharedPeers } = this.#parts
+    // Sources explain code, whichever chain it is on: a reset keeps them.
+    if (this.#store !== undefined) await copySources(this.#store, store)
     const blockZeroNow = () => joining?.genesisTime ?? now()
     this.#genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
     const peg = await openPeg(options, { store, now, random, logger, state: from?.bitcoin })

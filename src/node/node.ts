@@ -1,6 +1,7 @@
 /** Options → store → engine → dispatcher: builds, starts and closes one node. */
 import { join } from 'node:path'
 import { copyOnWrite } from '../abi/registry.ts'
+import { HttpApis } from '../apis/http-apis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
@@ -32,6 +33,7 @@ import { keyFilesIn } from '../store/key-files.ts'
 import type { Store } from '../store/level.ts'
 import { createMemoryStore } from '../store/memory-store.ts'
 import { type AccountChanges, editOf } from './account-changes.ts'
+import { addArtifacts, addSources } from './added-sources.ts'
 import { ChainOpener, type NodeParts } from './chain-opener.ts'
 import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
@@ -75,10 +77,18 @@ export interface Node {
   ): Promise<SimulateResults<S>>
   /** The Bitcoin chain and the peg, in a node with the option `bitcoin`. */
   readonly bitcoin: Peg | undefined
+  /**
+   * Adds sources, with which the node explains code: a build-info of Hardhat or Foundry (or input and output of solc's
+   * standard JSON interface with `solcVersion`), or the path of a project, of its artifacts or of a build-info. Resolves to the
+   * ids of the compilations. Throws `NodeError` (`invalid-params`) for what holds none.
+   */
+  addSources(given: object | string): Promise<readonly Hex[]>
   /** The chain without JSON: domain values in and out. */
   readonly engine: Engine
   /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
   readonly dispatcher: Dispatcher
+  /** The APIs of explorers and verifiers; `serve` uses them. */
+  readonly apis: HttpApis
   /** The addresses of callers, with their scores and bans; `serve` and `rpcHandler` use it. */
   readonly peers: Peers
   readonly options: ResolvedNodeOptions
@@ -129,6 +139,12 @@ export async function createNodeFrom(
     throw error
   })
   chains.runLast()
+  if (joining === undefined && from === undefined) {
+    await addArtifacts(engine, parts).catch(async (error) => {
+      await engine.close()
+      throw error
+    })
+  }
   const holder = new EngineHolder(engine, (error) => logger.error('a listener failed', { error }))
   holder.events.on('replaced', () => chains.runLast())
   const { onConsole } = options
@@ -235,10 +251,15 @@ function nodeOf(
 ): Node {
   const { options, ownPeers } = parts
   const caller = new InProcessCaller(parts.logger)
+  const apis = new HttpApis({
+    node: holder,
+    dispatch: (text, session) => dispatcher.dispatchText(text, session),
+  })
   let closing: Promise<void> | undefined
 
   async function close(): Promise<void> {
     caller.close()
+    await apis.close()
     await cluster?.leave()
     await chains.peg?.close()
     await holder.close()
@@ -251,6 +272,7 @@ function nodeOf(
     },
     bitcoin: chains.peg,
     dispatcher,
+    apis,
     peers: holder.engine.peers,
     options,
     async request({ method, params, signal }) {
@@ -265,6 +287,7 @@ function nodeOf(
       await engine.dev.editState([editOf(address, changes, layoutsOf(engine))])
     },
     simulate: (steps, given) => simulate({ engine: holder.engine, options }, steps, given),
+    addSources: (given) => addSources(holder.engine, given),
     on(event, listener) {
       // Libraries also listen to events that a node in process never emits, such as a change of its chain.
       if (event === 'message') caller.add(listener)

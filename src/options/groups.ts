@@ -25,7 +25,7 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
   },
   {
     title: 'Server',
-    keys: words(`host port tlsCert tlsKey unsafeOpen apiKeys maxSocketsPerKey redis trustedProxies cors hosts ipc pool ui
+    keys: words(`host port tlsCert tlsKey unsafeOpen apiKeys maxSocketsPerKey redis trustedProxies cors hosts ipc pool ui explorerApi
       metricsPort metricsHost fastHttp`),
   },
   {

@@ -144,6 +144,12 @@ export const SERVE_SETTINGS = {
     fallback: true,
     hosted: false,
   }),
+  explorerApi: setting(yesOrNo, {
+    flag: '--no-explorer-api',
+    help: 'serve no APIs of explorers and verifiers (/api, /v2/…); the hosted profile serves them with --explorer-api only, to keys that allow explorer',
+    fallback: true,
+    hosted: false,
+  }),
   metricsPort: setting(whole(0, 65_535), {
     flag: '--metrics-port <number>',
     help: 'port of its own for /metrics, /healthz and /readyz, without keys; 0 takes a free one',

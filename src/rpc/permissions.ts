@@ -10,6 +10,9 @@ export type Permission = (method: MethodNames) => boolean
 /** The page of metrics, as the lists of keys name it; guarded, as every namespace without a row. */
 export const METRICS_PAGE = 'metrics'
 
+/** The APIs of explorers and verifiers, as the lists of keys name them; guarded, since they run compilers. */
+export const EXPLORER_API = 'explorer'
+
 /** The bare name of an entry of a list of permissions. */
 export const bareName = (entry: string): string => entry.replace(/^[-+]/, '')
 

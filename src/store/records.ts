@@ -269,6 +269,39 @@ export const keptSnapshot = z
 /** What `keptSnapshot` reads. */
 export type KeptSnapshot = z.infer<typeof keptSnapshot>
 
+/** A compilation in the order of additions. */
+export const storedCompilation = z
+  .object({
+    id: hex,
+    bytes: z.int().describe('that it takes in the tables'),
+    /** Of the codes of its contracts without metadata, in the order of the contracts. */
+    lengths: z.array(z.int()).readonly(),
+  })
+  .readonly()
+
+/** What `storedCompilation` reads. */
+export type StoredCompilation = z.infer<typeof storedCompilation>
+
+const openPlaces = z
+  .array(z.object({ start: z.int(), length: z.int(), name: z.string() }).readonly())
+  .readonly()
+
+/** Deployed code of a contract as the compiler made it, with its open places. */
+export const compiledCode = z
+  .object({ file: z.string(), name: z.string(), code: hex, links: openPlaces, immutables: openPlaces })
+  .readonly()
+
+/** What `compiledCode` reads. */
+export type CompiledCode = z.infer<typeof compiledCode>
+
+/** The contract that a person named for an address, while its code is the one that was verified. */
+export const verification = z
+  .object({ codeHash: hex, compilation: hex, file: z.string(), name: z.string() })
+  .readonly()
+
+/** What `verification` reads. */
+export type Verification = z.infer<typeof verification>
+
 const CHECKSUM_BYTES = 4
 
 function checksum(bytes: Uint8Array, id: Id): number {

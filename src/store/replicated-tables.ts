@@ -37,6 +37,10 @@ const SHARED: ReadonlyMap<number, KeyCodec<Id>> = new Map([
   [PREFIX.accountBlocks, BY_BYTES],
   [PREFIX.creators, BY_BYTES],
   [PREFIX.keptSnapshots, BY_HEIGHT],
+  [PREFIX.compilations, BY_HASH],
+  [PREFIX.compilationOrder, BY_HEIGHT],
+  [PREFIX.compiledCodes, BY_BYTES],
+  [PREFIX.verifications, BY_BYTES],
 ])
 
 /** First bytes of the keys of the shared tables, ascending. */

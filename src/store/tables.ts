@@ -7,8 +7,10 @@ import type { Hex } from '../encoding/hex.ts'
 import {
   type Body,
   body,
+  type CompiledCode,
   type ContractOrigin,
   checked,
+  compiledCode,
   type HeaderRecord,
   hashes,
   headerRecord,
@@ -23,9 +25,13 @@ import {
   poolEntry,
   receipts,
   type SectionRecord,
+  type StoredCompilation,
   section,
   sequenceNumber,
+  storedCompilation,
   type TransactionLocation,
+  type Verification,
+  verification,
 } from './records.ts'
 import {
   bytesKey,
@@ -64,6 +70,10 @@ export const PREFIX = {
   checkpoint: 21,
   flushedLog: 22,
   parentChain: 23,
+  compilations: 24,
+  compilationOrder: 25,
+  compiledCodes: 26,
+  verifications: 27,
 } as const
 
 /** Names of hashes. */
@@ -161,6 +171,33 @@ export function snapshotTable(reader: KeyValueReader): Table<number, KeptSnapsho
   return new Table(reader, PREFIX.keptSnapshots, heightKey, checked(jsonValue(keptSnapshot)))
 }
 
+/** Sources: what compilers made of them, and the code by which they are found. */
+export interface SourceTables {
+  /** By id: the deflated text of a compilation. */
+  readonly compilations: Table<Hex, Uint8Array>
+  /** By order of addition, so that the oldest can be dropped. */
+  readonly compilationOrder: Table<number, StoredCompilation>
+  /** By length of the code without metadata (4 bytes), id of the compilation, index of the contract (4 bytes). */
+  readonly compiledCodes: Table<Hex, CompiledCode>
+  /** By address: the contract that a person named at its verification. */
+  readonly verifications: Table<Hex, Verification>
+}
+
+/** The tables of sources over a database. */
+export function sourceTables(reader: KeyValueReader): SourceTables {
+  return {
+    compilations: new Table(reader, PREFIX.compilations, hashKey, checked(bytesValue)),
+    compilationOrder: new Table(
+      reader,
+      PREFIX.compilationOrder,
+      heightKey,
+      checked(jsonValue(storedCompilation)),
+    ),
+    compiledCodes: new Table(reader, PREFIX.compiledCodes, bytesKey, checked(jsonValue(compiledCode))),
+    verifications: new Table(reader, PREFIX.verifications, bytesKey, checked(jsonValue(verification))),
+  }
+}
+
 /** How much of a cluster's log this database has. */
 export interface LogPosition {
   /** Which cluster: a random id, made with its log. */
@@ -238,6 +275,7 @@ export function allTables(reader: KeyValueReader, config: ChainConfig) {
     ...indexTables(reader),
     ...accountTables(reader),
     keptSnapshots: snapshotTable(reader),
+    ...sourceTables(reader),
     ...peerTables(reader),
     replication: replicationTable(reader),
     checkpoint: new Table(reader, PREFIX.checkpoint, nameKey, sequenceNumber),

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { Logger } from '../logger.ts'
 import { METRICS_PAGE } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import type { ApiPages } from './api-pages.ts'
 import { type Chains, isChainPath } from './chains.ts'
 import { assetPath, type Explorer } from './explorer.ts'
 import { pathOf, RESERVED_PATHS } from './incoming-request.ts'
@@ -23,6 +24,8 @@ export interface RouterParts {
   readonly monitoring: MonitoringPages
   /** Absent where it is turned off. */
   readonly explorer: Explorer | undefined
+  /** Absent where they are turned off. */
+  readonly apis: ApiPages | undefined
   /** False when the metrics page has a port of its own. */
   readonly showsMetrics: boolean
   /** Absent without a pool. */
@@ -137,6 +140,8 @@ export function createRouter(parts: RouterParts): RpcHandler {
   const sessions = new WeakMap<IncomingMessage, Session>()
   const router = Router({ caseSensitive: true })
   router.use(admission(parts))
+  const { apis } = parts
+  if (apis !== undefined) router.use(apiPages(apis))
   router.use(jsonRpc(parts))
   if (policy.authentication !== undefined) router.use(requireKey(policy.authentication, sessions))
   router.get(['/healthz', '/readyz', '/metrics'], monitoringPage(parts))
@@ -154,6 +159,12 @@ export function createRouter(parts: RouterParts): RpcHandler {
       if (response.headersSent) response.destroy()
       else refuse(response, BROKEN)
     })
+  }
+}
+
+function apiPages(apis: ApiPages): Middleware {
+  return (request, response, next) => {
+    if (!apis.handle(request, response)) next()
   }
 }
 

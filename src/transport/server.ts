@@ -1,6 +1,7 @@
 /** Serves a node: one port for HTTP and WebSocket, a port for metrics and a Unix socket where they are asked for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { apiPath, type HttpApis } from '../apis/http-apis.ts'
 import type { Bitcoin } from '../bitcoin/bitcoin.ts'
 import { NodeError } from '../errors.ts'
 import { type Logger, silentLogger } from '../logger.ts'
@@ -8,6 +9,7 @@ import { createLivePool, type LivePool } from '../node/pool.ts'
 import { isLoopback } from '../options/addresses.ts'
 import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } from '../options/options.ts'
 import { ALL_ENTITLEMENTS, REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
+import { ApiPages } from './api-pages.ts'
 import { NO_SCORING, type PeerScoring } from './ban-check.ts'
 import type { BitcoinRpcServer } from './bitcoin/server.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
@@ -38,6 +40,8 @@ export interface Servable {
   readonly peers?: PeerScoring
   /** The Bitcoin chain of the node, where it has one. */
   readonly bitcoin?: { readonly bitcoin: Bitcoin } | undefined
+  /** The APIs of explorers and verifiers; absent for a dispatcher without a chain. */
+  readonly apis?: HttpApis
   /** The node's own metrics; absent for a dispatcher without a chain. */
   readonly health?: Monitored['health']
 }
@@ -102,6 +106,7 @@ class NodeServer {
   readonly #monitoring: MonitoringPages
   readonly #handleRpc: RpcHandler
   readonly #explorer: Explorer | undefined
+  readonly #apis: ApiPages | undefined
   readonly #chains: Chains | undefined
   #router: Promise<RpcHandler> | undefined
   #monitoringServer: MonitoringServer | undefined
@@ -126,6 +131,8 @@ class NodeServer {
       isMounted: false,
       logger,
     })
+    const { apis } = node
+    this.#apis = apis && options.explorerApi ? new ApiPages({ apis, policy, logger }) : undefined
     this.#explorer = options.ui ? openExplorer() : undefined
     this.#sockets = new WebSocketListener({
       policy,
@@ -217,7 +224,9 @@ class NodeServer {
         ? {
             policy: this.#policy,
             isRpcPath: (path) =>
-              !RESERVED_PATHS.has(path) && !(this.#chains !== undefined && isChainPath(path)),
+              !RESERVED_PATHS.has(path) &&
+              !(this.#chains !== undefined && isChainPath(path)) &&
+              !(this.#apis !== undefined && apiPath(path) !== undefined),
             answer: (exchange, body) => answers.answer(exchange, this.#node.dispatcher, body),
           }
         : undefined,
@@ -247,6 +256,7 @@ class NodeServer {
       dispatcher: this.#node.dispatcher,
       monitoring: this.#monitoring,
       explorer: this.#explorer,
+      apis: this.#apis,
       // The hosted profile shows metrics to keys, or on a port of their own.
       showsMetrics: this.#options.metricsPort === undefined && (authentication !== undefined || !isHosted),
       chains: this.#chains,

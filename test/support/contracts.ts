@@ -6,9 +6,12 @@ import type { InterfaceAbi } from 'ethers'
 export interface Artifact {
   readonly abi: InterfaceAbi
   readonly bytecode: `0x${string}`
+  readonly deployedBytecode: `0x${string}`
 }
 
 /** Reads an artifact by its contract's name. */
-export function artifact(name: 'Token' | 'Probe' | 'Child' | 'Shop' | 'Vault' | 'Deed' | 'Goods'): Artifact {
+export function artifact(
+  name: 'Token' | 'Probe' | 'Child' | 'Shop' | 'Vault' | 'Deed' | 'Goods' | 'Emitter',
+): Artifact {
   return JSON.parse(readFileSync(new URL(`../../fixtures/contracts/${name}.json`, import.meta.url), 'utf8'))
 }

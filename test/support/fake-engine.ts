@@ -4,18 +4,22 @@ import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
 import { keccakHex } from '../../src/encoding/hash.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
+import { Call as EngineCall } from '../../src/engine/call.ts'
 import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
 import type { Commands, Engine, Queries } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
 import type { Peers } from '../../src/engine/peers/peer-scoring.ts'
 import type { SimulationStep, StepResult } from '../../src/engine/queries/simulate-steps.ts'
 import { createRandomness } from '../../src/engine/randomness.ts'
+import { SourceStore } from '../../src/engine/sources/source-store.ts'
+import { Sources } from '../../src/engine/sources/sources.ts'
 import type { Cost } from '../../src/engine/wallet/encrypted-key.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
 import { invalidParams, type NodeError } from '../../src/errors.ts'
 import type { CallFrame } from '../../src/evm/tracing/call-frame.ts'
 import { Overlay } from '../../src/state/overlay.ts'
+import { createMemoryStore } from '../../src/store/memory-store.ts'
 import {
   A,
   B,
@@ -322,6 +326,7 @@ export function fakeEngine(
   }
   const engine: Engine = {
     holdStates: () => undefined,
+    sources: new Sources(new SourceStore(createMemoryStore()), (job) => job(new EngineCall())),
     config,
     commands,
     queries,

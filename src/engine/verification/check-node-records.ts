@@ -2,6 +2,7 @@
 import type { Hex } from '../../encoding/hex.ts'
 import { messageOf } from '../../errors.ts'
 import { SEQUENCE } from '../../store/checkpoint.ts'
+import { compilationOf } from '../../store/source-keys.ts'
 import { FLUSHED, POSITION } from '../../store/tables.ts'
 import { parseBannedRange } from '../peers/banned-range.ts'
 import type { AuditedTables } from './audited-tables.ts'
@@ -14,6 +15,7 @@ import { walkState } from './check-state.ts'
 export function createRecordChecks(tables: AuditedTables) {
   const { headers, keptSnapshots, bans, peerCounters, replication, checkpoint, flushedLog, parentChain } =
     tables
+  const { compilations, compilationOrder, compiledCodes, verifications } = tables
 
   /** `known`: root of a state that is walked separately. */
   async function checkSnapshots(known: Hex | undefined): Promise<void> {
@@ -69,5 +71,30 @@ export function createRecordChecks(tables: AuditedTables) {
     }
   }
 
-  return { checkSnapshots, checkPeers, checkPosition, checkCheckpoint, checkFlushed, checkParentChain }
+  /** Each compilation has its text and its codes; the text hashes to its id, which its reader checks. */
+  async function checkSources(): Promise<void> {
+    const ids = new Set<Hex>()
+    for await (const [number, { id }] of compilationOrder.entries()) {
+      ids.add(id)
+      if (compilations.get(id) === undefined)
+        compilationOrder.fault(number, `the compilation ${id} is missing`)
+    }
+    for await (const [id] of compilations.entries()) {
+      if (!ids.has(id)) compilations.fault(id, 'it is missing from the order of compilations')
+    }
+    for await (const [key] of compiledCodes.entries()) {
+      if (!ids.has(compilationOf(key))) compiledCodes.fault(key, 'its compilation is missing')
+    }
+    for await (const _ of verifications.entries());
+  }
+
+  return {
+    checkSources,
+    checkSnapshots,
+    checkPeers,
+    checkPosition,
+    checkCheckpoint,
+    checkFlushed,
+    checkParentChain,
+  }
 }

@@ -54,7 +54,7 @@ function checksOf(tables: AuditedTables, { store, config }: VerificationOptions,
   const lookups = new LookupChecks(tables)
   const accounts = new AccountChecks(tables)
   const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
-  const { checkPeers, checkPosition, checkCheckpoint, checkFlushed, checkParentChain } =
+  const { checkSources, checkPeers, checkPosition, checkCheckpoint, checkFlushed, checkParentChain } =
     createRecordChecks(tables)
   return [
     ['headers', () => blocks.checkHeaders()],
@@ -71,6 +71,7 @@ function checksOf(tables: AuditedTables, { store, config }: VerificationOptions,
     ['code', () => checkHashes(tables.code)],
     ['index of logs', checkLogSections],
     ['index of participants', checkParticipantSections],
+    ['sources', checkSources],
     ['callers', checkPeers],
     ['position in a cluster', checkPosition],
     ['checkpoint', checkCheckpoint],

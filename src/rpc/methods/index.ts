@@ -44,6 +44,7 @@ import { OTS_METHODS } from './ots.ts'
 import { PERSONAL_METHODS } from './personal.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { SCO_METHODS } from './sco.ts'
+import { SOURCE_METHODS } from './sources.ts'
 import { TENDERLY_METHODS } from './tenderly.ts'
 import { TRACE_METHODS } from './trace.ts'
 import { TRACE_REPLAY_METHODS } from './trace-replay.ts'
@@ -76,6 +77,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...EVM_METHODS,
   ...STEP_METHODS,
   ...NAME_METHODS,
+  ...SOURCE_METHODS,
   ...VARIABLE_METHODS,
   ...DECODING_METHODS,
   ...COMPARISON_METHODS,

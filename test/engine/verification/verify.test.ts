@@ -27,6 +27,7 @@ import {
   parentChainTable,
   peerTables,
 } from '../../../src/store/tables.ts'
+import { buildInfo, FILE } from '../../support/build-infos.ts'
 import { mineHeader } from '../../support/mined-header.ts'
 import { referenceBlocks } from '../../support/reference-files.ts'
 
@@ -57,9 +58,20 @@ const TABLES: Readonly<Record<string, number>> = {
   checkpoint: 21,
   flushedLog: 22,
   parentChain: 23,
+  compilations: 24,
+  compilationOrder: 25,
+  compiledCodes: 26,
+  verifications: 27,
 }
 /** Those whose keys are heights or numbers, and names. */
-const NUMBERED = ['heights', 'canonical', 'logSections', 'participantSections', 'keptSnapshots']
+const NUMBERED = [
+  'heights',
+  'canonical',
+  'logSections',
+  'participantSections',
+  'keptSnapshots',
+  'compilationOrder',
+]
 const NAMED = ['meta', 'bans', 'peerCounters', 'replication', 'checkpoint', 'flushedLog', 'parentChain']
 
 type Entry = readonly [Uint8Array, Uint8Array]
@@ -98,8 +110,8 @@ let folder: string
 let entries: Entry[]
 /**
  * The first blocks of the reference node's chains with uncles, contracts and calls among them, a transaction that waits, a
- * kept snapshot, a ban with counters, a position in a cluster's log, a Bitcoin chain of three blocks, and a section of each
- * index, which belongs to no block as the chain is too short.
+ * kept snapshot, a ban with counters, a position in a cluster's log, a Bitcoin chain of three blocks, sources, and a section
+ * of each index, which belongs to no block as the chain is too short.
  */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tandem-verify-'))
@@ -111,6 +123,9 @@ beforeAll(async () => {
     }
   }
   const [from] = (await node.request({ method: 'eth_accounts' })) as Hex[]
+  const [compilation = '0x'] = await node.addSources(buildInfo('solc-0.5.17'))
+  const noted = { codeHash: compilation, compilation, file: FILE, name: 'Box' }
+  await node.engine.sources.note({ address: from as Hex, ...noted })
   await node.request({ method: 'eth_sendTransaction', params: [{ from, to: from }] })
   await node.request({ method: 'evm_snapshot', params: ['here', { keep: true }] })
   await node.request({ method: 'sco_banAddress', params: ['203.0.113.0/24'] })

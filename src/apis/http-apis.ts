@@ -1,0 +1,68 @@
+/** The HTTP APIs of a node beside JSON-RPC: which paths are theirs, and their answers. */
+import type { CurrentEngine } from '../engine/engine-holder.ts'
+import type { Session } from '../rpc/session.ts'
+import { Blockscout } from './blockscout.ts'
+import { Etherscan } from './etherscan/etherscan.ts'
+import type { ApiReply, ApiRequest } from './request.ts'
+import { Sourcify } from './sourcify.ts'
+import { type Compilers, Verifier } from './verifier.ts'
+
+/** The paths of each API; a key may stand before them. */
+const PATHS =
+  /^(.*?)(\/api|\/v2\/api|\/v2\/chainlist|\/v2\/(?:verify|contract)\/.+|\/api\/v2\/smart-contracts\/.+)$/
+const BLOCKSCOUT = /^\/api\/v2\//
+const SOURCIFY = /^\/v2\/(verify|contract)\//
+
+/** Splits the path of an API into what stands before it, such as `/<key>`, and the rest; `undefined` for other paths. */
+export function apiPath(path: string): { readonly before: string; readonly page: string } | undefined {
+  const [, before, page] = PATHS.exec(path) ?? []
+  return before === undefined || page === undefined || before.split('/').length > 2
+    ? undefined
+    : { before, page }
+}
+
+/** What the APIs work with. */
+export interface HttpApiParts {
+  readonly node: CurrentEngine
+  dispatch(text: string, session: Session): Promise<string | undefined>
+  readonly compilers?: Compilers | undefined
+}
+
+/** The APIs of one node. */
+export class HttpApis {
+  readonly #etherscan: Etherscan
+  readonly #sourcify: Sourcify
+  readonly #blockscout: Blockscout
+  readonly #verifier: Verifier
+
+  constructor({ node, dispatch, compilers }: HttpApiParts) {
+    this.#verifier = new Verifier(node, compilers)
+    this.#sourcify = new Sourcify(node, this.#verifier)
+    this.#blockscout = new Blockscout(node, this.#verifier)
+    this.#etherscan = new Etherscan({ node, verifier: this.#verifier, dispatch })
+  }
+
+  /** Answers a request to a path of `apiPath`. */
+  answer(request: ApiRequest): Promise<ApiReply> {
+    const { path } = request
+    if (SOURCIFY.test(path)) return this.#sourcify.answer(request)
+    return (BLOCKSCOUT.test(path) ? this.#blockscout : this.#etherscan).answer(request)
+  }
+
+  /** The reply to a request that a transport refuses, in the words of the API: too large, no key, over a limit. */
+  refusal(path: string, status: number, message: string): ApiReply {
+    if (SOURCIFY.test(path)) return this.#sourcify.refusal(status, message)
+    if (BLOCKSCOUT.test(path)) return this.#blockscout.refusal(status, message)
+    return { status, body: { status: '0', message: 'NOTOK', result: message } }
+  }
+
+  /** Resolves when all verifications so far have ended. */
+  idle(): Promise<void> {
+    return this.#verifier.idle()
+  }
+
+  /** Ends what is being compiled. */
+  close(): Promise<void> {
+    return this.#verifier.close()
+  }
+}

@@ -1,0 +1,59 @@
+/** Requests and replies of the HTTP APIs, apart from sockets. */
+import type { Hex } from '../encoding/hex.ts'
+import { isHexDigits, lowerCaseHex } from '../encoding/hex.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { CurrentEngine } from '../engine/engine-holder.ts'
+import type { Session } from '../rpc/session.ts'
+
+/** A request that a transport has admitted. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST'
+  /** Without a key, for example `/api` or `/v2/contract/31/0x…`. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Of the `Content-Type` header, empty without one. */
+  readonly contentType: string
+  readonly body: string
+  readonly session: Session
+  /** Where the API was called, for links in answers: `http://localhost:4444`. */
+  readonly origin: string
+}
+
+/** An answer: a status, and a body that is sent as JSON. */
+export interface ApiReply {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** An error that an API reports in its own form; `status` is used by those that have HTTP statuses. */
+export class ApiError extends Error {
+  readonly status: number
+  /** What a program may tell apart, for example `compiler_error`. */
+  readonly code: string
+
+  constructor(message: string, { status = 400, code = 'invalid_parameter' } = {}) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+/** Runs a read on the current engine; on a fork it waits for what the upstream has to send. */
+export function read<T>(node: CurrentEngine, work: (engine: Engine) => Promise<T>): Promise<T> {
+  return node.use(async (engine) => {
+    const { fork } = engine
+    return fork === undefined ? work(engine) : fork.demand.query(() => work(engine))
+  })
+}
+
+/** An address in any case; `undefined` for other text. */
+export function addressIn(text: string | null | undefined): Hex | undefined {
+  const isAddress = text?.length === 42 && text.startsWith('0x') && isHexDigits(text.slice(2))
+  return isAddress ? lowerCaseHex(text) : undefined
+}
+
+/** A hash of 32 bytes in any case; `undefined` for other text. */
+export function hashIn(text: string | null | undefined): Hex | undefined {
+  const isHash = text?.length === 66 && text.startsWith('0x') && isHexDigits(text.slice(2))
+  return isHash ? lowerCaseHex(text) : undefined
+}

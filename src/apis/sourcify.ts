@@ -1,0 +1,270 @@
+/** Sourcify's API v2 (https://docs.sourcify.dev/docs/api): verification by jobs, and what is known of a contract. */
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { type Hex, toHex } from '../encoding/hex.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { CurrentEngine } from '../engine/engine-holder.ts'
+import { messageOf } from '../errors.ts'
+import { isTooDeep } from '../rpc/json-depth.ts'
+import { constructorArguments, templateOf } from '../sources/code-template.ts'
+import { type MatchKind, qualifiedName } from '../sources/compilation.ts'
+import { hasHash, readMetadata } from '../sources/read-compilation.ts'
+import { type KnownContract, knownAt } from './known-contract.ts'
+import { ApiError, type ApiReply, type ApiRequest, addressIn, read } from './request.ts'
+import {
+  creationCode,
+  DEEPEST_INPUT,
+  type Job,
+  readStandardInput,
+  type StandardInput,
+  type Verifier,
+} from './verifier.ts'
+
+const VerifyBody = z.looseObject({
+  stdJsonInput: z.unknown(),
+  compilerVersion: z.string(),
+  contractIdentifier: z.string(),
+})
+const MetadataBody = z.looseObject({ sources: z.record(z.string(), z.string()), metadata: z.unknown() })
+
+/** Sourcify's names of matches. */
+const MATCH = { exact: 'exact_match', partial: 'match' } as const
+
+const matchOf = (kind: MatchKind | undefined) => (kind === undefined ? null : MATCH[kind])
+
+function errorBody(customCode: string, message: string): object {
+  return { customCode, message, errorId: randomUUID() }
+}
+
+function jsonBody({ body }: ApiRequest): unknown {
+  if (isTooDeep(body, DEEPEST_INPUT)) throw new ApiError('The body is nested too deeply')
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new ApiError('The body is not JSON')
+  }
+}
+
+function parsed<T>(schema: z.ZodType<T>, json: unknown): T {
+  const read = schema.safeParse(json)
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw new ApiError(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`)
+}
+
+/** The input of the compiler that metadata describes, with sources by path or by hash. Throws `ApiError`. */
+function inputOfMetadata({ sources, metadata: json }: z.infer<typeof MetadataBody>): {
+  readonly input: StandardInput
+  readonly contract: string
+  readonly compilerVersion: string
+} {
+  let metadata: ReturnType<typeof readMetadata>
+  try {
+    metadata = readMetadata(typeof json === 'string' ? JSON.parse(json) : json)
+  } catch (error) {
+    throw new ApiError(`The metadata cannot be read: ${messageOf(error)}`, { code: 'invalid_metadata' })
+  }
+  const contents: Record<string, { content: string }> = {}
+  for (const [path, { hash, content }] of metadata.sources) {
+    const isIt = (text: string) => hash === undefined || hasHash(text, hash)
+    const named = Object.hasOwn(sources, path) ? sources[path] : undefined
+    const found = content ?? [...(named === undefined ? [] : [named]), ...Object.values(sources)].find(isIt)
+    if (found === undefined || !isIt(found)) {
+      throw new ApiError(`The source ${path} with the hash of the metadata is missing`, {
+        code: 'missing_source',
+      })
+    }
+    contents[path] = { content: found }
+  }
+  const { language, settings, compilerVersion } = metadata
+  return {
+    input: { language, sources: contents, settings: { ...settings } },
+    contract: qualifiedName(metadata),
+    compilerVersion,
+  }
+}
+
+/** How the creation of a contract agrees with the compiled creation code; null where nobody knows. */
+async function creationMatch(engine: Engine, { address, match, contract }: KnownContract) {
+  const initcode = await creationCode(engine, address)
+  const found = initcode && constructorArguments(templateOf(contract.evm.bytecode), initcode)
+  return found === undefined ? null : MATCH[match.kind]
+}
+
+/** Members that `fields` of a lookup may ask for. */
+async function details(engine: Engine, known: KnownContract): Promise<Record<string, unknown>> {
+  const { compilation, contract, match, address } = known
+  const { input, output, compilerVersion } = compilation
+  const state = await engine.queries.state({ tag: 'latest' })
+  const implementation = state && engine.sources.implementation(state, address)
+  const origin = await engine.queries.contractOrigin(address)
+  const initcode = await creationCode(engine, address)
+  const { bytecode, deployedBytecode } = contract.evm
+  return {
+    abi: contract.abi,
+    metadata: contract.metadata === undefined ? null : JSON.parse(contract.metadata),
+    storageLayout: contract.storageLayout ?? null,
+    userdoc: contract.userdoc ?? null,
+    devdoc: contract.devdoc ?? null,
+    sources: input.sources,
+    stdJsonInput: input,
+    stdJsonOutput: output,
+    compilation: {
+      language: input.language,
+      compiler: 'solc',
+      compilerVersion,
+      compilerSettings: input.settings,
+      name: match.name,
+      fullyQualifiedName: qualifiedName(match),
+    },
+    creationBytecode: {
+      ...bytecode,
+      onchainBytecode: initcode === undefined ? null : toHex(initcode),
+      recompiledBytecode: `0x${bytecode.object}`,
+    },
+    runtimeBytecode: {
+      ...deployedBytecode,
+      onchainBytecode: toHex(known.code),
+      recompiledBytecode: `0x${deployedBytecode.object}`,
+    },
+    deployment: { transactionHash: origin?.hash ?? null, deployer: origin?.creator ?? null },
+    proxyResolution: {
+      isProxy: implementation !== undefined,
+      implementations: implementation === undefined ? [] : [{ address: implementation }],
+    },
+  }
+}
+
+/** Sourcify's API of one node. */
+export class Sourcify {
+  readonly #node: CurrentEngine
+  readonly #verifier: Verifier
+
+  constructor(node: CurrentEngine, verifier: Verifier) {
+    this.#node = node
+    this.#verifier = verifier
+  }
+
+  async answer(request: ApiRequest): Promise<ApiReply> {
+    try {
+      return await this.#route(request)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      return { status: error.status, body: errorBody(error.code, error.message) }
+    }
+  }
+
+  /** The reply to a request that a transport refuses. */
+  refusal(status: number, message: string): ApiReply {
+    return { status, body: errorBody(status === 413 ? 'request_too_large' : 'refused', message) }
+  }
+
+  #route(request: ApiRequest): Promise<ApiReply> {
+    const [, , kind, ...rest] = request.path.split('/')
+    const [first = '', second = '', third = ''] = rest
+    if (request.method === 'POST' && kind === 'verify') {
+      return first === 'metadata'
+        ? this.#verifyMetadata(request, second, third)
+        : this.#verify(request, first, second)
+    }
+    if (request.method === 'GET' && kind === 'verify' && second === '') return this.#job(first)
+    if (request.method === 'GET' && kind === 'contract') return this.#lookup(request, first, second)
+    throw new ApiError('There is no such endpoint', { status: 404, code: 'route_not_found' })
+  }
+
+  /** Checks chain and address of a path. Throws `ApiError`. */
+  #addressOn(chain: string, text: string): Hex {
+    const own = String(this.#node.engine.config.chainId)
+    if (chain !== own) {
+      throw new ApiError(`The chain ${chain.slice(0, 20)} is not supported: this is ${own}`, {
+        code: 'unsupported_chain',
+      })
+    }
+    const address = addressIn(text)
+    if (address === undefined) throw new ApiError('Invalid address')
+    return address
+  }
+
+  async #refuseVerified(address: Hex): Promise<void> {
+    const known = await read(this.#node, (engine) => knownAt(engine, address))
+    if (known?.match.kind !== 'exact') return
+    throw new ApiError(`The contract ${address} is already verified`, {
+      status: 409,
+      code: 'already_verified',
+    })
+  }
+
+  async #verify(request: ApiRequest, chain: string, text: string): Promise<ApiReply> {
+    const address = this.#addressOn(chain, text)
+    const { stdJsonInput, compilerVersion, contractIdentifier } = parsed(VerifyBody, jsonBody(request))
+    const input = readStandardInput(JSON.stringify(stdJsonInput) ?? '')
+    await this.#refuseVerified(address)
+    const job = await this.#verifier.submit({ address, input, compilerVersion, contract: contractIdentifier })
+    return { status: 202, body: { verificationId: job.id } }
+  }
+
+  async #verifyMetadata(request: ApiRequest, chain: string, text: string): Promise<ApiReply> {
+    const address = this.#addressOn(chain, text)
+    const submission = inputOfMetadata(parsed(MetadataBody, jsonBody(request)))
+    await this.#refuseVerified(address)
+    const job = await this.#verifier.submit({ address, ...submission })
+    return { status: 202, body: { verificationId: job.id } }
+  }
+
+  #contract(address: Hex, kind: MatchKind | undefined, creation: string | null): Record<string, unknown> {
+    return {
+      match: matchOf(kind),
+      creationMatch: creation,
+      runtimeMatch: matchOf(kind),
+      chainId: String(this.#node.engine.config.chainId),
+      address,
+    }
+  }
+
+  async #job(id: string): Promise<ApiReply> {
+    const job = this.#verifier.job(id)
+    if (job === undefined) {
+      throw new ApiError(`There is no verification job ${id.slice(0, 64)}`, {
+        status: 404,
+        code: 'job_not_found',
+      })
+    }
+    return { status: 200, body: this.#jobBody(job) }
+  }
+
+  #jobBody({ id, address, started, finished, outcome }: Job): object {
+    const kind = outcome === undefined || outcome.kind === 'failed' ? undefined : outcome.kind
+    return {
+      isJobCompleted: outcome !== undefined,
+      verificationId: id,
+      jobStartTime: new Date(started).toISOString(),
+      ...(finished !== undefined && {
+        jobFinishTime: new Date(finished).toISOString(),
+        compilationTime: finished - started,
+      }),
+      contract: this.#contract(address, kind, null),
+      ...(outcome?.kind === 'failed' && { error: errorBody(outcome.code, outcome.message) }),
+    }
+  }
+
+  async #lookup({ query }: ApiRequest, chain: string, text: string): Promise<ApiReply> {
+    const address = this.#addressOn(chain, text)
+    return read(this.#node, async (engine) => {
+      const known = await knownAt(engine, address)
+      if (known === undefined) return { status: 404, body: this.#contract(address, undefined, null) }
+      const summary = this.#contract(address, known.match.kind, await creationMatch(engine, known))
+      const [fields, omit] = [query.get('fields'), query.get('omit')]
+      if (fields === null && omit === null) return { status: 200, body: summary }
+      const all = await details(engine, known)
+      const wanted = fields === null || fields === 'all' ? Object.keys(all) : fields.split(',')
+      const left = omit?.split(',') ?? []
+      const unknown = [...wanted, ...left].find((name) => !Object.hasOwn(all, name.split('.')[0] ?? ''))
+      if (unknown !== undefined) throw new ApiError(`Unknown field ${unknown.slice(0, 64)}`)
+      const names = wanted.map((name) => name.split('.')[0] ?? '').filter((name) => !left.includes(name))
+      return {
+        status: 200,
+        body: { ...summary, ...Object.fromEntries(names.map((name) => [name, all[name]])) },
+      }
+    })
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * The sources that a node knows: compilations in its database, found by the code that they explain. They are no part of
+ * the chain: reverts and reorganisations keep them.
+ */
+import { promisify } from 'node:util'
+import { deflate, inflate } from 'node:zlib'
+import { fromHex, type Hex, toHex } from '../../encoding/hex.ts'
+import { NodeError } from '../../errors.ts'
+import { type CodeTemplate, fill, metadataLength, templateOf } from '../../sources/code-template.ts'
+import {
+  type Compilation,
+  type ContractName,
+  compilationId,
+  compilationText,
+  contractsOf,
+  type SourceMatch,
+} from '../../sources/compilation.ts'
+import { LONGEST_COMPILATION, restoreCompilation } from '../../sources/read-compilation.ts'
+import type { CompiledCode, StoredCompilation } from '../../store/records.ts'
+import { codeEntryKey, codesOfLength, compilationOf } from '../../store/source-keys.ts'
+import type { KeyValueReader, Write } from '../../store/table.ts'
+import { type SourceTables, sourceTables } from '../../store/tables.ts'
+
+const compress = promisify(deflate)
+const decompress = promisify(inflate)
+
+/** How much is kept; the oldest compilations are dropped beyond it. */
+export interface SourceBounds {
+  readonly compilations: number
+  /** Bytes in the tables. */
+  readonly bytes: number
+}
+
+const BOUNDS: SourceBounds = { compilations: 1024, bytes: 536_870_912 }
+
+/** A contract on the chain whose verification is to be noted. */
+export interface Verified extends ContractName {
+  readonly address: Hex
+  readonly codeHash: Hex
+  /** Id. */
+  readonly compilation: Hex
+}
+
+interface Parts extends KeyValueReader {
+  batch(writes: readonly Write[]): Promise<void>
+}
+
+/** A compilation as it is written. */
+export interface PreparedCompilation {
+  readonly id: Hex
+  readonly text: Uint8Array
+  readonly codes: readonly { readonly length: number; readonly code: CompiledCode }[]
+  readonly bytes: number
+}
+
+function codeOf(file: string, name: string, { code, links, immutables }: CodeTemplate): CompiledCode {
+  return { file, name, code: toHex(code), links, immutables }
+}
+
+/** Compresses a compilation; this needs no order among other changes. */
+export async function prepare(compilation: Compilation): Promise<PreparedCompilation> {
+  const text = await compress(compilationText(compilation))
+  let bytes = text.length
+  const codes = [...contractsOf(compilation)].map(({ file, name, contract }) => {
+    const template = templateOf(contract.evm.deployedBytecode)
+    bytes += 2 * template.code.length
+    return {
+      length: template.code.length - metadataLength(template.code),
+      code: codeOf(file, name, template),
+    }
+  })
+  return { id: compilation.id, text, codes, bytes }
+}
+
+/** The sources of one database. `add` and `note` are parts of commands and must not overlap. */
+export class SourceStore {
+  readonly #store: Parts
+  readonly #tables: SourceTables
+  readonly #bounds: SourceBounds
+  /** All compilations, the oldest first; read at the first use. */
+  #order: Map<Hex, StoredCompilation & { readonly number: number }> | undefined
+
+  constructor(store: Parts, bounds: SourceBounds = BOUNDS) {
+    this.#store = store
+    this.#tables = sourceTables(store)
+    this.#bounds = bounds
+  }
+
+  /** Reads the tables again at the next use, after another node has changed them. */
+  reload(): void {
+    this.#order = undefined
+  }
+
+  /**
+   * Adds a compilation, and drops the oldest ones beyond the bounds; false when it is known. Durable once it resolves.
+   * Throws `invalid-params` for one that is larger than all bounds.
+   */
+  async add({ id, text, codes, bytes }: PreparedCompilation): Promise<boolean> {
+    const { compilations, compilationOrder, compiledCodes } = this.#tables
+    if (bytes > this.#bounds.bytes) {
+      throw new NodeError(
+        'invalid-params',
+        `The compilation takes ${bytes} bytes, and there is room for ${this.#bounds.bytes}.`,
+      )
+    }
+    const order = await this.#known()
+    if (order.has(id)) return false
+    const entry = { id, bytes, lengths: codes.map(({ length }) => length) }
+    const number = 1 + Math.max(0, ...[...order.values()].slice(-1).map((last) => last.number))
+    const writes = [
+      ...this.#dropped(order, bytes),
+      compilations.put(id, text),
+      compilationOrder.put(number, entry),
+      ...codes.map(({ length, code }, index) => compiledCodes.put(codeEntryKey(length, id, index), code)),
+    ]
+    await this.#store.batch(writes)
+    order.set(id, { ...entry, number })
+    return true
+  }
+
+  /** Notes which contract a person has verified at an address. */
+  async note({ address, ...verification }: Verified): Promise<void> {
+    await this.#store.batch([this.#tables.verifications.put(address, verification)])
+  }
+
+  /** Ids of all compilations, the oldest first. */
+  async ids(): Promise<readonly Hex[]> {
+    return [...(await this.#known()).keys()]
+  }
+
+  async get(id: Hex): Promise<Compilation | undefined> {
+    const stored = this.#tables.compilations.get(id)
+    if (stored === undefined) return undefined
+    const text = (await decompress(stored, { maxOutputLength: 4 * LONGEST_COMPILATION })).toString()
+    if (compilationId(text) !== id) throw new NodeError('database', `The compilation ${id} is damaged.`)
+    return restoreCompilation(text)
+  }
+
+  /**
+   * The contract whose compiled code this is; `undefined` when none is known. An exact match comes before a partial one,
+   * the contract noted for the address before others of its kind, and later compilations before earlier ones. Reads the codes
+   * of the same length only.
+   */
+  async match(
+    code: Uint8Array,
+    noted?: { readonly address: Hex; readonly codeHash: Hex },
+  ): Promise<SourceMatch | undefined> {
+    if (code.length === 0) return undefined
+    const order = await this.#known()
+    const ofPerson = this.#noted(noted)
+    const length = code.length - metadataLength(code)
+    let best: { readonly match: SourceMatch; readonly rank: number } | undefined
+    const range = [codesOfLength(length), codesOfLength(length + 1)] as const
+    for await (const [key, record] of this.#tables.compiledCodes.range(...range)) {
+      const compilation = compilationOf(key)
+      const number = order.get(compilation)?.number ?? 0
+      const filled = fill({ ...record, code: fromHex(record.code) }, code)
+      if (filled === undefined) continue
+      const { file, name } = record
+      const isNoted =
+        ofPerson?.compilation === compilation && ofPerson.file === file && ofPerson.name === name
+      const rank = number + (filled.kind === 'exact' ? 2 ** 50 : 0) + (isNoted ? 2 ** 49 : 0)
+      if (best === undefined || rank > best.rank) {
+        best = { rank, match: { ...filled, compilation, file, name } }
+      }
+    }
+    return best?.match
+  }
+
+  /** What a person has verified at an address, unless its code has changed since. */
+  #noted(at: { readonly address: Hex; readonly codeHash: Hex } | undefined) {
+    const noted = at && this.#tables.verifications.get(at.address)
+    return noted?.codeHash === at?.codeHash ? noted : undefined
+  }
+
+  /** The writes that make room for another compilation. */
+  #dropped(order: Map<Hex, StoredCompilation & { readonly number: number }>, bytes: number): Write[] {
+    const { compilations, compilationOrder, compiledCodes } = this.#tables
+    let taken = bytes
+    for (const entry of order.values()) taken += entry.bytes
+    const writes: Write[] = []
+    for (const { id, number, lengths, bytes: freed } of order.values()) {
+      if (order.size < this.#bounds.compilations && taken <= this.#bounds.bytes) break
+      order.delete(id)
+      taken -= freed
+      writes.push(compilations.del(id), compilationOrder.del(number))
+      lengths.forEach((length, index) => {
+        writes.push(compiledCodes.del(codeEntryKey(length, id, index)))
+      })
+    }
+    return writes
+  }
+
+  async #known(): Promise<Map<Hex, StoredCompilation & { readonly number: number }>> {
+    if (this.#order !== undefined) return this.#order
+    const order = new Map<Hex, StoredCompilation & { readonly number: number }>()
+    for await (const [number, entry] of this.#tables.compilationOrder.range()) {
+      order.set(entry.id, { ...entry, number })
+    }
+    this.#order ??= order
+    return this.#order
+  }
+}

@@ -1,0 +1,43 @@
+/** Sources that a node is given: by its options, and by its users. */
+import type { Hex } from '../encoding/hex.ts'
+import type { Engine } from '../engine/engine.ts'
+import { invalidParams, messageOf } from '../errors.ts'
+import type { Compilation } from '../sources/compilation.ts'
+import { readCompilation } from '../sources/read-compilation.ts'
+import { readCompilations } from '../sources/source-files.ts'
+import type { NodeParts } from './chain-opener.ts'
+
+/** Adds the compilations of the projects and artifacts that the options name; a build-info that cannot be read is logged. */
+export async function addArtifacts(
+  { sources }: Pick<Engine, 'sources'>,
+  { options, logger }: Pick<NodeParts, 'options' | 'logger'>,
+): Promise<void> {
+  if (options.abi.length === 0) return
+  const { compilations, faults } = await readCompilations(options.abi)
+  for (const fault of faults) logger.warn('a build-info has no sources that can be read', { fault })
+  for (const compilation of compilations) await sources.add(compilation)
+}
+
+/** Adds a build-info, or those under a path; the ids of all. Throws `invalid-params` for what holds none. */
+export async function addSources(
+  { sources }: Pick<Engine, 'sources'>,
+  given: object | string,
+): Promise<readonly Hex[]> {
+  const compilations = typeof given === 'string' ? await under(given) : [read(given)]
+  for (const compilation of compilations) await sources.add(compilation)
+  return compilations.map(({ id }) => id)
+}
+
+function read(given: object): Compilation {
+  try {
+    return readCompilation(given)
+  } catch (error) {
+    throw invalidParams(`Invalid sources: ${messageOf(error)}.`)
+  }
+}
+
+async function under(path: string): Promise<readonly Compilation[]> {
+  const { compilations, faults } = await readCompilations([path])
+  if (compilations.length > 0) return compilations
+  throw invalidParams(`Invalid sources: ${faults[0] ?? `${path} holds no build-info`}.`)
+}

@@ -1,0 +1,92 @@
+/** The methods that give a running node the sources of contracts, and find them by address. */
+import { z } from 'zod'
+import { invalidParams, messageOf } from '../../errors.ts'
+import { contractIn, contractsOf } from '../../sources/compilation.ts'
+import { readCompilation } from '../../sources/read-compilation.ts'
+import { schemaForm } from '../json-forms.ts'
+import { method } from '../method.ts'
+import { expected, type Parameter, scalar } from '../parameter.ts'
+import { Address, AddressText, HashText } from '../wire/scalars.ts'
+import { NOBODY } from './example-accounts.ts'
+
+/** The content is checked when it is added. */
+const BuildInfo: Parameter<object> = scalar({
+  form: schemaForm(() => z.looseObject({ input: z.looseObject({}), output: z.looseObject({}) })),
+  description: 'build-info of Hardhat 2 or Foundry: `input`, `output` and `solcLongVersion` of a compiler',
+  decode: (value) => value,
+  refusal: (_, name) => expected(name, 'an object with input and output of a compiler'),
+})
+
+export const evm_addSources = method({
+  name: 'evm_addSources',
+  changesState: true,
+  summary:
+    'Adds the sources of a compilation, with which the node explains code. They are kept in the database, across reverts and resets; beyond 1024 compilations, or 512 MiB, the oldest are dropped.',
+  params: { buildInfo: BuildInfo },
+  result: () => z.strictObject({ compilation: HashText, contracts: z.int() }),
+  examples: [
+    {
+      params: [{ solcVersion: '0.8.24', input: { sources: {} }, output: { contracts: {} } }],
+      result: {
+        compilation: '0x4ba2a32afc4b27ccf0865d296115dc24f2fe97731a91c9591f53fed2f598ee14',
+        contracts: 0,
+      },
+    },
+  ],
+  async run({ buildInfo }, { engine }) {
+    let compilation: ReturnType<typeof readCompilation>
+    try {
+      compilation = readCompilation(buildInfo)
+    } catch (error) {
+      throw invalidParams(`Invalid buildInfo: ${messageOf(error)}.`)
+    }
+    await engine.sources.add(compilation)
+    return { compilation: compilation.id, contracts: [...contractsOf(compilation)].length }
+  },
+})
+
+const FoundSources = z.lazy(() =>
+  z.strictObject({
+    match: z.enum(['exact', 'partial']),
+    compilation: HashText,
+    compilerVersion: z.string(),
+    file: z.string(),
+    name: z.string(),
+    implementation: AddressText.nullable(),
+    abi: z.array(z.unknown()),
+    sources: z.record(z.string(), z.string()),
+  }),
+)
+
+export const evm_sourcesAt = method({
+  name: 'evm_sourcesAt',
+  summary:
+    'The sources of the contract at an address, found by its code: `exact` with the hash of the sources in the metadata, `partial` without it. For a proxy, `implementation` is the contract behind it. Null when no known compilation made the code.',
+  params: { address: Address },
+  result: () => FoundSources.nullable(),
+  examples: [{ params: [NOBODY], result: null }],
+  async run({ address }, { engine }) {
+    const state = await engine.queries.state({ tag: 'latest' })
+    const match = state && (await engine.sources.at(state, address))?.match
+    if (match === undefined) return null
+    const compilation = await engine.sources.get(match.compilation)
+    const contract = compilation && contractIn(compilation, match)
+    if (state === undefined || compilation === undefined || contract === undefined) return null
+    const { kind, file, name } = match
+    return {
+      match: kind,
+      compilation: compilation.id,
+      compilerVersion: compilation.compilerVersion,
+      file,
+      name,
+      implementation: engine.sources.implementation(state, address) ?? null,
+      abi: [...contract.abi],
+      sources: Object.fromEntries(
+        Object.entries(compilation.input.sources).map(([path, { content = '' }]) => [path, content]),
+      ),
+    }
+  },
+})
+
+/** The methods of this file, in the order of the document. */
+export const SOURCE_METHODS = [evm_addSources, evm_sourcesAt] as const
