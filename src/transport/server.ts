@@ -1,7 +1,8 @@
 /** Serves a node: one port for HTTP and WebSocket, a port for metrics and a Unix socket where they are asked for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { apiPath, type HttpApis } from '../apis/http-apis.ts'
+import { apiPath } from '../apis/http-apis.ts'
+import type { ApiAnswers } from '../apis/request.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 import { createLivePool, type LivePool } from '../node/pool.ts'
 import { isLoopback } from '../options/addresses.ts'
@@ -36,7 +37,7 @@ export interface Servable {
   /** Banned addresses and the counts of callers; nobody is banned when it is absent. */
   readonly peers?: PeerScoring
   /** The APIs of explorers and verifiers; absent for a dispatcher without a chain. */
-  readonly apis?: HttpApis
+  readonly apis?: ApiAnswers
   /** The node's own metrics; absent for a dispatcher without a chain. */
   readonly health?: Monitored['health']
 }
