@@ -3,7 +3,7 @@ import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { Session } from '../rpc/session.ts'
 import { Blockscout } from './blockscout.ts'
 import { Etherscan } from './etherscan/etherscan.ts'
-import type { ApiReply, ApiRequest } from './request.ts'
+import type { ApiAnswers, ApiReply, ApiRequest } from './request.ts'
 import { Sourcify } from './sourcify.ts'
 import { type Compilers, Verifier } from './verifier.ts'
 
@@ -29,7 +29,7 @@ export interface HttpApiParts {
 }
 
 /** The APIs of one node. */
-export class HttpApis {
+export class HttpApis implements ApiAnswers {
   readonly #etherscan: Etherscan
   readonly #sourcify: Sourcify
   readonly #blockscout: Blockscout

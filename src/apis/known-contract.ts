@@ -1,7 +1,7 @@
 /** Contracts on the chain whose sources are known. */
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { SourcesAt } from '../engine/sources/sources.ts'
+import type { SourcesAt } from '../engine/sources/model.ts'
 import {
   type Compilation,
   type CompiledContract,

@@ -25,6 +25,14 @@ export interface ApiReply {
   readonly body: unknown
 }
 
+/** The APIs of a node, as transports use them. */
+export interface ApiAnswers {
+  /** Answers a request to a path of `apiPath`. */
+  answer(request: ApiRequest): Promise<ApiReply>
+  /** The reply to a request that a transport refuses, in the words of the API: too large, no key, over a limit. */
+  refusal(path: string, status: number, message: string): ApiReply
+}
+
 /** An error that an API reports in its own form; `status` is used by those that have HTTP statuses. */
 export class ApiError extends Error {
   readonly status: number

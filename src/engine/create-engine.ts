@@ -32,7 +32,7 @@ import type { RandomBytes } from './randomness.ts'
 import { EngineReplica } from './replica.ts'
 import type { Enqueue } from './serial-queue.ts'
 import { SourceStore } from './sources/source-store.ts'
-import { Sources } from './sources/sources.ts'
+import { EngineSources } from './sources/sources.ts'
 import { createFailureNaming } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -198,7 +198,7 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
     commands,
     accounts: options.accounts,
     names: options.names,
-    sources: new Sources(sources, queue.enqueueFor()),
+    sources: new EngineSources(sources, queue.enqueueFor()),
     dev: new EngineDevTools(dev, queue.enqueueFor()),
     forCall: (call) => withQueue(engine, open, queue.enqueueFor(call)),
     peers,
@@ -239,7 +239,7 @@ function withQueue(engine: Engine, { commands, dev, sources }: OpenEngine, enque
       return new EngineDevTools(dev, enqueue)
     },
     get sources() {
-      return new Sources(sources, enqueue)
+      return new EngineSources(sources, enqueue)
     },
   }
 }

@@ -49,7 +49,7 @@ import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueFields } from './queries/value-field.ts'
 import type { Replica } from './replica.ts'
-import type { Sources } from './sources/sources.ts'
+import type { Sources } from './sources/model.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** Reads. They never wait for a command: the head is read once, and state roots never change under a reader. */

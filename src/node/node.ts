@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { copyOnWrite } from '../abi/registry.ts'
 import { HttpApis } from '../apis/http-apis.ts'
+import type { ApiAnswers } from '../apis/request.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
@@ -88,7 +89,7 @@ export interface Node {
   /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
   readonly dispatcher: Dispatcher
   /** The APIs of explorers and verifiers; `serve` uses them. */
-  readonly apis: HttpApis
+  readonly apis: ApiAnswers
   /** The addresses of callers, with their scores and bans; `serve` and `rpcHandler` use it. */
   readonly peers: Peers
   readonly options: ResolvedNodeOptions

@@ -1,7 +1,7 @@
 /** The HTTP APIs of explorers and verifiers on the port of JSON-RPC: hosts, origins, keys and limits are those of the policy. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { apiPath, type HttpApis } from '../apis/http-apis.ts'
-import type { ApiReply, ApiRequest } from '../apis/request.ts'
+import { apiPath } from '../apis/http-apis.ts'
+import type { ApiAnswers, ApiReply, ApiRequest } from '../apis/request.ts'
 import type { Logger } from '../logger.ts'
 import { EXPLORER_API } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
@@ -15,7 +15,7 @@ const SESSION = openSession('http')
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 interface Parts {
-  readonly apis: HttpApis
+  readonly apis: ApiAnswers
   readonly policy: Policy
   readonly logger: Logger
 }

@@ -1,7 +1,8 @@
 /** Serves a node: one port for HTTP and WebSocket, a port for metrics and a Unix socket where they are asked for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { apiPath, type HttpApis } from '../apis/http-apis.ts'
+import { apiPath } from '../apis/http-apis.ts'
+import type { ApiAnswers } from '../apis/request.ts'
 import type { Bitcoin } from '../bitcoin/bitcoin.ts'
 import { NodeError } from '../errors.ts'
 import { type Logger, silentLogger } from '../logger.ts'
@@ -41,7 +42,7 @@ export interface Servable {
   /** The Bitcoin chain of the node, where it has one. */
   readonly bitcoin?: { readonly bitcoin: Bitcoin } | undefined
   /** The APIs of explorers and verifiers; absent for a dispatcher without a chain. */
-  readonly apis?: HttpApis
+  readonly apis?: ApiAnswers
   /** The node's own metrics; absent for a dispatcher without a chain. */
   readonly health?: Monitored['health']
 }

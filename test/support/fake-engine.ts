@@ -12,7 +12,7 @@ import type { Peers } from '../../src/engine/peers/peer-scoring.ts'
 import type { SimulationStep, StepResult } from '../../src/engine/queries/simulate-steps.ts'
 import { createRandomness } from '../../src/engine/randomness.ts'
 import { SourceStore } from '../../src/engine/sources/source-store.ts'
-import { Sources } from '../../src/engine/sources/sources.ts'
+import { EngineSources } from '../../src/engine/sources/sources.ts'
 import type { Cost } from '../../src/engine/wallet/encrypted-key.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
@@ -326,7 +326,7 @@ export function fakeEngine(
   }
   const engine: Engine = {
     holdStates: () => undefined,
-    sources: new Sources(new SourceStore(createMemoryStore()), (job) => job(new EngineCall())),
+    sources: new EngineSources(new SourceStore(createMemoryStore()), (job) => job(new EngineCall())),
     config,
     commands,
     queries,

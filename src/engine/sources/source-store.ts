@@ -9,7 +9,6 @@ import { NodeError } from '../../errors.ts'
 import { type CodeTemplate, fill, metadataLength, templateOf } from '../../sources/code-template.ts'
 import {
   type Compilation,
-  type ContractName,
   compilationId,
   compilationText,
   contractsOf,
@@ -20,6 +19,7 @@ import type { CompiledCode, StoredCompilation } from '../../store/records.ts'
 import { codeEntryKey, codesOfLength, compilationOf } from '../../store/source-keys.ts'
 import type { KeyValueReader, Write } from '../../store/table.ts'
 import { type SourceTables, sourceTables } from '../../store/tables.ts'
+import type { Verified } from './model.ts'
 
 const compress = promisify(deflate)
 const decompress = promisify(inflate)
@@ -32,14 +32,6 @@ export interface SourceBounds {
 }
 
 const BOUNDS: SourceBounds = { compilations: 1024, bytes: 536_870_912 }
-
-/** A contract on the chain whose verification is to be noted. */
-export interface Verified extends ContractName {
-  readonly address: Hex
-  readonly codeHash: Hex
-  /** Id. */
-  readonly compilation: Hex
-}
 
 interface Parts extends KeyValueReader {
   batch(writes: readonly Write[]): Promise<void>

@@ -4,19 +4,11 @@ import { codeChain } from '../../execution/proxies.ts'
 import type { Compilation, SourceMatch } from '../../sources/compilation.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { Enqueue } from '../serial-queue.ts'
-import { prepare, type SourceStore, type Verified } from './source-store.ts'
-
-/** A contract at an address, with the sources of its code. */
-export interface SourcesAt {
-  readonly address: Hex
-  readonly code: Uint8Array
-  readonly codeHash: Hex
-  /** Absent where no known compilation made this code. */
-  readonly match?: SourceMatch
-}
+import type { Sources, SourcesAt, Verified } from './model.ts'
+import { prepare, type SourceStore } from './source-store.ts'
 
 /** Sources by the code that was made of them. */
-export class Sources {
+export class EngineSources implements Sources {
   readonly #store: SourceStore
   readonly #enqueue: Enqueue
 

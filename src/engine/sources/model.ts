@@ -1,0 +1,39 @@
+/** The sources of an engine, as the rest of the node uses them. */
+import type { Hex } from '../../encoding/hex.ts'
+import type { Compilation, ContractName, SourceMatch } from '../../sources/compilation.ts'
+import type { StateReader } from '../../state/model.ts'
+
+/** A contract at an address, with the sources of its code. */
+export interface SourcesAt {
+  readonly address: Hex
+  readonly code: Uint8Array
+  readonly codeHash: Hex
+  /** Absent where no known compilation made this code. */
+  readonly match?: SourceMatch
+}
+
+/** A contract on the chain whose verification is to be noted. */
+export interface Verified extends ContractName {
+  readonly address: Hex
+  readonly codeHash: Hex
+  /** Id. */
+  readonly compilation: Hex
+}
+
+/** Sources by the code that was made of them: additions are commands, the rest are reads. */
+export interface Sources {
+  /** Adds a compilation; false when it is known. Durable once it resolves. Throws `invalid-params` when it is too large. */
+  add(compilation: Compilation): Promise<boolean>
+  /** Notes which contract a person has verified at an address: of contracts with equal code it is the one that is shown. */
+  note(verified: Verified): Promise<void>
+  /** Ids of all compilations, the oldest first. */
+  ids(): Promise<readonly Hex[]>
+  /** A compilation by its id. */
+  get(id: Hex): Promise<Compilation | undefined>
+  /** The contract of a compilation whose code this is. */
+  match(code: Uint8Array): Promise<SourceMatch | undefined>
+  /** The contract at an address with its sources; `undefined` where there is no code. */
+  at(state: StateReader, address: Hex): Promise<SourcesAt | undefined>
+  /** The last implementation behind a proxy (ERC-1967, ERC-1167); `undefined` for a contract that is no proxy. */
+  implementation(state: StateReader, address: Hex): Hex | undefined
+}
