@@ -1,6 +1,5 @@
 /** The two-way peg in hand: the Bitcoin chain, the federation, and what moves coins between the two chains. */
 import type { Bitcoin } from '../bitcoin/bitcoin.ts'
-import { idOf } from '../bitcoin/chain/block.ts'
 import { bestBlock, blockAt } from '../bitcoin/chain/state.ts'
 import { LocalBitcoinNode } from '../bitcoin/local-node.ts'
 import { scriptOfAddress } from '../bitcoin/regtest-address.ts'
@@ -59,11 +58,13 @@ function checkCount(count: number, name: string): void {
 export class Peg {
   readonly bitcoin: Bitcoin
   readonly #parts: PegParts
+  readonly #node: LocalBitcoinNode
   #attached: { readonly engine: Engine; readonly federation: Federation } | undefined
 
   constructor(parts: PegParts) {
     this.#parts = parts
     this.bitcoin = parts.bitcoin
+    this.#node = new LocalBitcoinNode(parts.bitcoin)
   }
 
   /** The chain as the engine knows it. */
@@ -74,8 +75,7 @@ export class Peg {
   /** Lets the federation work for the chain of an engine. */
   attach(engine: Engine): void {
     const { mode, logger, parent } = this.#parts
-    const node = new LocalBitcoinNode(this.bitcoin)
-    const federation = new Federation({ engine, node, mode, logger })
+    const federation = new Federation({ engine, node: this.#node, mode, logger })
     this.#attached = { engine, federation }
     if (mode === 'auto') parent.turn = () => federation.turn()
   }
@@ -97,7 +97,7 @@ export class Peg {
   async faucet(address: string, satoshi: bigint, blocks = 1): Promise<string> {
     checkCount(blocks, 'blocks')
     const outputs = [{ value: satoshi, script: scriptTo(address, 'address') }]
-    const { id } = this.bitcoin.chain.accept(pay(this.bitcoin, outputs))
+    const id = await this.#node.broadcast(pay(this.bitcoin, outputs))
     await this.mine(blocks)
     return id
   }
@@ -122,10 +122,8 @@ export class Peg {
       { value: satoshi, script },
       { value: 0n, script: instructionsFor(receiver) },
     ]
-    const transaction = pay(this.bitcoin, outputs)
-    this.bitcoin.chain.accept(transaction)
+    const id = await this.#node.broadcast(pay(this.bitcoin, outputs))
     await this.mine(count)
-    const id = idOf(transaction)
     if (count < network.peginConfirmations || federation.mode === 'off') {
       return { status: 'waiting', bitcoinTransaction: id, satoshi }
     }
@@ -134,8 +132,8 @@ export class Peg {
   }
 
   /**
-   * Sends coins of a local account to the Bridge, and mines the blocks after which they have left it on Bitcoin and the change is back, unless
-   * `mines` is false. Throws as a transaction does.
+   * Sends coins of a local account to the Bridge, and mines the blocks after which they have left it on Bitcoin and the
+   * change is back, unless `mines` is false. Throws as a transaction does.
    */
   async pegOut(from: Hex, satoshi: bigint, mines = true): Promise<PegOutOutcome> {
     const { engine, federation } = this.#open
@@ -169,18 +167,22 @@ export class Peg {
     const { federation } = this.#open
     await federation.broadcast()
     const sent = await this.updateBridge()
-    if (federation.mode !== 'off') await this.#open.engine.commands.mine()
+    if (federation.mode === 'manual') await this.#open.engine.commands.mine()
     await federation.broadcast()
     return sent
   }
 
-  /** Puts what the federation has to send into the pool; how many transactions. */
+  /**
+   * Puts what the federation has to send into the pool, or into a block where it works for each block anyway; how many
+   * transactions.
+   */
   async updateBridge(): Promise<number> {
     const { engine, federation } = this.#open
     if (federation.mode === 'off') return 0
     await federation.broadcast()
     const transactions = await federation.turn()
-    for (const transaction of transactions) await engine.commands.submit(transaction)
+    if (federation.mode === 'auto') await engine.commands.mine()
+    else for (const transaction of transactions) await engine.commands.submit(transaction)
     return transactions.length
   }
 

@@ -54,7 +54,10 @@ function Chains({ status: { bitcoin, bridge } }: { readonly status: Status }) {
     <Section title="Both chains">
       <Fields
         rows={[
-          ['This chain', head.value === undefined ? undefined : `block ${grouped(toNumber(head.value.number))}`],
+          [
+            'This chain',
+            head.value === undefined ? undefined : `block ${grouped(toNumber(head.value.number))}`,
+          ],
           ['Bitcoin', `block ${grouped(bitcoin.height)}`],
           ['Best Bitcoin block', <Mono wrap>{bitcoin.hash}</Mono>],
           ['Mempool', counted(bitcoin.mempool, 'transaction')],

@@ -64,6 +64,8 @@ describe('the methods of the peg', () => {
       status: 'rejected',
       reason: 'the amount is below the minimum',
     })
+    const address = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn'
+    await expect(call('btc_faucet', address, 1)).rejects.toThrow(/dust/)
     await expect(call('btc_faucet', 'nonsense', 1_000)).rejects.toThrow(/address: expected a Bitcoin address/)
     await expect(call('btc_reorg', 1_000)).rejects.toThrow(/does not have 1000 blocks to replace/)
   })
@@ -76,6 +78,10 @@ describe('the methods of the peg', () => {
     expect(await call('btc_status')).toMatchObject({ bridge: { height: 0 } })
     expect(await call('fed_updateBridge')).toBe(6)
     expect(await call('btc_status')).toMatchObject({ bridge: { height: 453 }, locked: 1_000_000 })
+    const always = await served()
+    expect(await always('fed_updateBridge')).toBe(5)
+    expect(await always('btc_status')).toMatchObject({ bridge: { height: 450 } })
+    expect(await always('btc_flush')).toBe(0)
     const never = await served({ federation: 'off' })
     expect(await never('btc_pegIn', RECEIVER, 1_000_000)).toMatchObject({ status: 'waiting' })
     expect(await never('btc_flush')).toBe(0)
