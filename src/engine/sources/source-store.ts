@@ -64,13 +64,17 @@ export async function prepare(compilation: Compilation): Promise<PreparedCompila
   return { id: compilation.id, text, codes, bytes }
 }
 
+/** A compilation and its number, which is greater than those of the older ones. */
+type OrderedCompilation = StoredCompilation & { readonly number: number }
+type Order = Map<Hex, OrderedCompilation>
+
 /** The sources of one database. `add` and `note` are parts of commands and must not overlap. */
 export class SourceStore {
   readonly #store: Parts
   readonly #tables: SourceTables
   readonly #bounds: SourceBounds
   /** All compilations, the oldest first; read at the first use. */
-  #order: Map<Hex, StoredCompilation & { readonly number: number }> | undefined
+  #order: Order | undefined
 
   constructor(store: Parts, bounds: SourceBounds = BOUNDS) {
     this.#store = store
@@ -98,14 +102,16 @@ export class SourceStore {
     const order = await this.#known()
     if (order.has(id)) return false
     const entry = { id, bytes, lengths: codes.map(({ length }) => length) }
-    const number = 1 + Math.max(0, ...[...order.values()].slice(-1).map((last) => last.number))
+    const number = 1 + ([...order.values()].at(-1)?.number ?? 0)
+    const dropped = this.#beyondBounds(order, bytes)
     const writes = [
-      ...this.#dropped(order, bytes),
+      ...dropped.flatMap((compilation) => this.#removal(compilation)),
       compilations.put(id, text),
       compilationOrder.put(number, entry),
       ...codes.map(({ length, code }, index) => compiledCodes.put(codeEntryKey(length, id, index), code)),
     ]
     await this.#store.batch(writes)
+    for (const compilation of dropped) order.delete(compilation.id)
     order.set(id, { ...entry, number })
     return true
   }
@@ -165,27 +171,30 @@ export class SourceStore {
     return noted?.codeHash === at?.codeHash ? noted : undefined
   }
 
-  /** The writes that make room for another compilation. */
-  #dropped(order: Map<Hex, StoredCompilation & { readonly number: number }>, bytes: number): Write[] {
-    const { compilations, compilationOrder, compiledCodes } = this.#tables
+  /** The oldest compilations, without which there is room for another one of so many bytes. */
+  #beyondBounds(order: Order, bytes: number): OrderedCompilation[] {
     let taken = bytes
     for (const entry of order.values()) taken += entry.bytes
-    const writes: Write[] = []
-    for (const { id, number, lengths, bytes: freed } of order.values()) {
-      if (order.size < this.#bounds.compilations && taken <= this.#bounds.bytes) break
-      order.delete(id)
-      taken -= freed
-      writes.push(compilations.del(id), compilationOrder.del(number))
-      lengths.forEach((length, index) => {
-        writes.push(compiledCodes.del(codeEntryKey(length, id, index)))
-      })
+    let left = order.size
+    const dropped: OrderedCompilation[] = []
+    for (const entry of order.values()) {
+      if (left < this.#bounds.compilations && taken <= this.#bounds.bytes) break
+      taken -= entry.bytes
+      left--
+      dropped.push(entry)
     }
-    return writes
+    return dropped
   }
 
-  async #known(): Promise<Map<Hex, StoredCompilation & { readonly number: number }>> {
+  #removal({ id, number, lengths }: OrderedCompilation): Write[] {
+    const { compilations, compilationOrder, compiledCodes } = this.#tables
+    const codes = lengths.map((length, index) => compiledCodes.del(codeEntryKey(length, id, index)))
+    return [compilations.del(id), compilationOrder.del(number), ...codes]
+  }
+
+  async #known(): Promise<Order> {
     if (this.#order !== undefined) return this.#order
-    const order = new Map<Hex, StoredCompilation & { readonly number: number }>()
+    const order: Order = new Map()
     for await (const [number, entry] of this.#tables.compilationOrder.range()) {
       order.set(entry.id, { ...entry, number })
     }
