@@ -3,6 +3,7 @@
  * what every counted node holds, since the answer that there is no such thing is the same work on any chain.
  */
 import type { Node } from '../../src/index.ts'
+import { namespaceRules } from '../../src/rpc/method-names.ts'
 import { METHODS } from '../../src/rpc/methods/index.ts'
 import { assemble, deployer } from './assembler.ts'
 import { type ParentBlock, solveWork } from './parent-block.ts'
@@ -248,11 +249,13 @@ const RUNS: Readonly<Record<string, Run>> = {
   personal_sendTransaction: withParams(({ account }) => [{ ...TRANSFER, from: account }, PASSPHRASE]),
 }
 
-/** Not counted: they delete all that the node holds, or need an upstream. */
-const APART = /_reset$|^anvil_setRpcUrl$/
+/** Not counted: they delete all that the node holds, or need an upstream or a Bitcoin chain. */
+function isCounted({ name, namespace }: (typeof METHODS)[number]): boolean {
+  return !/_reset$|^anvil_setRpcUrl$/.test(name) && !namespaceRules(namespace).needsBitcoin
+}
 
 /** The calls of each method. They throw what a call throws. */
-export const COUNTED_EXAMPLES = METHODS.filter(({ name }) => !APART.test(name)).map(
+export const COUNTED_EXAMPLES = METHODS.filter(isCounted).map(
   ({ name, params, changesState, examples: [example] }) => ({
     name,
     changesState,

@@ -17,6 +17,20 @@ const BuildInfo: Parameter<object> = scalar({
   refusal: (_, name) => expected(name, 'an object with input and output of a compiler'),
 })
 
+/** Code that adds one to slot 0, as a compiler would return it with its source. */
+const COUNTER_CODE = '600160005401600055'
+const COUNTER_SOURCE = 'contract Counter { uint256 count; fallback() external { count++; } }'
+const COUNTER = {
+  solcVersion: '0.8.24',
+  input: { language: 'Solidity', sources: { 'Counter.sol': { content: COUNTER_SOURCE } } },
+  output: {
+    contracts: {
+      'Counter.sol': { Counter: { abi: [], evm: { deployedBytecode: { object: COUNTER_CODE } } } },
+    },
+  },
+}
+const COUNTER_ID = '0xa4e9435ad761b29d70fa2e82ae01034d31ed1b6fd4c37bbccd84a86f6bf864dc'
+
 export const evm_addSources = method({
   name: 'evm_addSources',
   changesState: true,
@@ -26,11 +40,8 @@ export const evm_addSources = method({
   result: () => z.strictObject({ compilation: HashText, contracts: z.int() }),
   examples: [
     {
-      params: [{ solcVersion: '0.8.24', input: { sources: {} }, output: { contracts: {} } }],
-      result: {
-        compilation: '0x4ba2a32afc4b27ccf0865d296115dc24f2fe97731a91c9591f53fed2f598ee14',
-        contracts: 0,
-      },
+      params: [COUNTER],
+      result: { compilation: COUNTER_ID, contracts: 1 },
     },
   ],
   async run({ buildInfo }, { engine }) {
@@ -64,7 +75,25 @@ export const evm_sourcesAt = method({
     'The sources of the contract at an address, found by its code: `exact` with the hash of the sources in the metadata, `partial` without it. For a proxy, `implementation` is the contract behind it. Null when no known compilation made the code.',
   params: { address: Address },
   result: () => FoundSources.nullable(),
-  examples: [{ params: [NOBODY], result: null }],
+  examples: [
+    {
+      after: [
+        { method: 'evm_addSources', params: [COUNTER] },
+        { method: 'hardhat_setCode', params: [NOBODY, `0x${COUNTER_CODE}`] },
+      ],
+      params: [NOBODY],
+      result: {
+        match: 'partial',
+        compilation: COUNTER_ID,
+        compilerVersion: '0.8.24',
+        file: 'Counter.sol',
+        name: 'Counter',
+        implementation: null,
+        abi: [],
+        sources: { 'Counter.sol': COUNTER_SOURCE },
+      },
+    },
+  ],
   async run({ address }, { engine }) {
     const state = await engine.queries.state({ tag: 'latest' })
     const match = state && (await engine.sources.at(state, address))?.match
