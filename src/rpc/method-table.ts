@@ -61,8 +61,8 @@ export class MethodTable {
 
   #closed(method: AnyMethod, name: string, session: Session): NodeError {
     const isOfPreset = method.presets?.includes(this.#preset) === false
-    if (isOfPreset && !session.allows(method)) return this.#unknown(name, session)
     const how = isOfPreset ? `: it is open under --preset ${method.presets?.join(' or ')}` : needsOf(method)
+    if (how !== '' && !session.allows(method)) return this.#unknown(name, session)
     return new NodeError('method-not-found', `the method ${name} does not exist/is not available${how}`)
   }
 }

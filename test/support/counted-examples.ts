@@ -265,8 +265,8 @@ export const COUNTED_EXAMPLES = METHODS.filter(isCounted).map(
       if (run !== undefined) return run(call, named, name)
       if (example === undefined) throw new Error(`${name} has no example`)
       for (const { method, params: values } of example.after ?? []) await call(method, ...values)
-      // Its token is no contract of the chain, but gets code before.
-      if (name.startsWith('anvil_deal')) return call(name, ...example.params)
+      // The address that they name gets code before.
+      if (name.startsWith('anvil_deal') || name === 'evm_sourcesAt') return call(name, ...example.params)
       return call(name, ...example.params.map((value, at) => naming(value, params[at]?.name ?? '', named)))
     },
   }),

@@ -9,16 +9,19 @@ import type { AuditedTables } from './audited-tables.ts'
 import { walkState } from './check-state.ts'
 
 /**
- * Makes the checks. The entries have checksums, which confirm what no block does: a clock, a pool, the counters. A snapshot
- * may be of a block that was removed since: the node does not revert to it.
+ * The checks. The entries have checksums, which confirm what no block does: a clock, a pool, the counters. A snapshot may
+ * be of a block that was removed since: the node does not revert to it.
  */
-export function createRecordChecks(tables: AuditedTables) {
-  const { headers, keptSnapshots, bans, peerCounters, replication, checkpoint, flushedLog, parentChain } =
-    tables
-  const { compilations, compilationOrder, compiledCodes, verifications } = tables
+export class RecordChecks {
+  readonly #tables: AuditedTables
+
+  constructor(tables: AuditedTables) {
+    this.#tables = tables
+  }
 
   /** `known`: root of a state that is walked separately. */
-  async function checkSnapshots(known: Hex | undefined): Promise<void> {
+  async checkSnapshots(known: Hex | undefined): Promise<void> {
+    const { headers, keptSnapshots } = this.#tables
     const walked = new Set([known])
     for await (const [id, { head, height, postState }] of keptSnapshots.entries()) {
       const number = headers.get(head)?.header.number
@@ -27,12 +30,13 @@ export function createRecordChecks(tables: AuditedTables) {
         const values = { height: number, expected: String(number), found: String(height) }
         keptSnapshots.fault(id, `its block ${head} has another number`, values)
       }
-      if (!walked.has(postState)) walkState(postState, height, tables)
+      if (!walked.has(postState)) walkState(postState, height, this.#tables)
       walked.add(postState)
     }
   }
 
-  async function checkPeers(): Promise<void> {
+  async checkPeers(): Promise<void> {
+    const { bans, peerCounters } = this.#tables
     for await (const [text] of bans.entries()) {
       if (parseBannedRange(text) === undefined)
         bans.fault(text, 'it is neither an address nor a range of addresses')
@@ -40,26 +44,30 @@ export function createRecordChecks(tables: AuditedTables) {
     for await (const _ of peerCounters.entries());
   }
 
-  async function checkPosition(): Promise<void> {
+  async checkPosition(): Promise<void> {
+    const { replication } = this.#tables
     for await (const [name] of replication.entries()) {
       if (name !== POSITION) replication.fault(name, 'it is not a position in the log of a cluster')
     }
   }
 
-  async function checkCheckpoint(): Promise<void> {
+  async checkCheckpoint(): Promise<void> {
+    const { checkpoint } = this.#tables
     for await (const [name] of checkpoint.entries()) {
       if (name !== SEQUENCE) checkpoint.fault(name, 'it is not the number of a checkpoint')
     }
   }
 
-  async function checkFlushed(): Promise<void> {
+  async checkFlushed(): Promise<void> {
+    const { flushedLog } = this.#tables
     for await (const [name] of flushedLog.entries()) {
       if (name !== FLUSHED) flushedLog.fault(name, 'it is not a position in the write-ahead log')
     }
   }
 
   /** The entries of a Bitcoin chain must lead to a state of it. */
-  async function checkParentChain(): Promise<void> {
+  async checkParentChain(): Promise<void> {
+    const { parentChain } = this.#tables
     const entries: (readonly [string, Uint8Array])[] = []
     for await (const entry of parentChain.entries()) entries.push(entry)
     if (entries.length === 0) return
@@ -72,7 +80,8 @@ export function createRecordChecks(tables: AuditedTables) {
   }
 
   /** Each compilation has its text and its codes; the text hashes to its id, which its reader checks. */
-  async function checkSources(): Promise<void> {
+  async checkSources(): Promise<void> {
+    const { compilations, compilationOrder, compiledCodes, verifications } = this.#tables
     const ids = new Set<Hex>()
     for await (const [number, { id }] of compilationOrder.entries()) {
       ids.add(id)
@@ -86,15 +95,5 @@ export function createRecordChecks(tables: AuditedTables) {
       if (!ids.has(compilationOf(key))) compiledCodes.fault(key, 'its compilation is missing')
     }
     for await (const _ of verifications.entries());
-  }
-
-  return {
-    checkSources,
-    checkSnapshots,
-    checkPeers,
-    checkPosition,
-    checkCheckpoint,
-    checkFlushed,
-    checkParentChain,
   }
 }

@@ -8,7 +8,7 @@ import { AccountChecks } from './check-accounts.ts'
 import { BlockChecks } from './check-blocks.ts'
 import { createIndexChecks } from './check-indexes.ts'
 import { LookupChecks } from './check-lookups.ts'
-import { createRecordChecks } from './check-node-records.ts'
+import { RecordChecks } from './check-node-records.ts'
 import { checkHashes, walkState } from './check-state.ts'
 import { ReExecution } from './re-execution.ts'
 
@@ -54,8 +54,7 @@ function checksOf(tables: AuditedTables, { store, config }: VerificationOptions,
   const lookups = new LookupChecks(tables)
   const accounts = new AccountChecks(tables)
   const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
-  const { checkSources, checkPeers, checkPosition, checkCheckpoint, checkFlushed, checkParentChain } =
-    createRecordChecks(tables)
+  const records = new RecordChecks(tables)
   return [
     ['headers', () => blocks.checkHeaders()],
     ['bodies', () => blocks.checkBodies()],
@@ -71,12 +70,12 @@ function checksOf(tables: AuditedTables, { store, config }: VerificationOptions,
     ['code', () => checkHashes(tables.code)],
     ['index of logs', checkLogSections],
     ['index of participants', checkParticipantSections],
-    ['sources', checkSources],
-    ['callers', checkPeers],
-    ['position in a cluster', checkPosition],
-    ['checkpoint', checkCheckpoint],
-    ['position in the write-ahead log', checkFlushed],
-    ['parent chain', checkParentChain],
+    ['sources', () => records.checkSources()],
+    ['callers', () => records.checkPeers()],
+    ['position in a cluster', () => records.checkPosition()],
+    ['checkpoint', () => records.checkCheckpoint()],
+    ['position in the write-ahead log', () => records.checkFlushed()],
+    ['parent chain', () => records.checkParentChain()],
     ['other entries', () => checkForeignKeys(store, report)],
   ]
 }
@@ -107,7 +106,7 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
   const height = head?.header.number
   const { nodes } = head === undefined ? { nodes: 0 } : walkState(head.postState, head.header.number, tables)
   onStep({ name: 'snapshots' })
-  await createRecordChecks(tables).checkSnapshots(head?.postState)
+  await new RecordChecks(tables).checkSnapshots(head?.postState)
   if (faults > 0) return { faults, head: height, executed: 0, nodes }
 
   let executed = 0
