@@ -1,10 +1,9 @@
 /** Blocks that somebody else made: the first rule broken is named, and nothing changes. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ExecutedBlock, transactionsRoot, unclesHash } from '../../../src/chain/block.ts'
-import { CHAINS, PRECOMPILE_ADDRESS } from '../../../src/chain/config.ts'
+import { CHAINS } from '../../../src/chain/config.ts'
 import type { Header } from '../../../src/chain/header.ts'
-import { remascTransaction, signTransaction } from '../../../src/chain/transaction.ts'
-import { keccak256 } from '../../../src/encoding/hash.ts'
+import { remascTransaction } from '../../../src/chain/transaction.ts'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'
 import { type BrokenRule, createNode, type Node } from '../../../src/index.ts'
 import { createForge, type Forge, transfer } from '../../support/forge.ts'
@@ -125,40 +124,6 @@ describe('an imported block', () => {
       /^transaction 0: nonce 5 is not the account's 9$/,
       broken,
     )
-  })
-})
-
-describe('a block that needs what this node does not simulate', () => {
-  it('is refused with the name of the method', async () => {
-    const key = keccak256(new TextEncoder().encode('federator1'))
-    const call = signTransaction(
-      {
-        nonce: 0n,
-        gasPrice: 0n,
-        gasLimit: 100_000n,
-        to: PRECOMPILE_ADDRESS.bridge,
-        value: 0n,
-        // updateCollections()
-        data: keccak256(new TextEncoder().encode('updateCollections()')).subarray(0, 4),
-        chainId: config.chainId,
-      },
-      key,
-    )
-    const made = await forge.make(chain[9] as ExecutedBlock, { uncles: [], transactions: [call] })
-    expect(made.block.transactions).toHaveLength(2)
-    const mined = await forge.remine(made, { stateRoot: WRONG })
-    await expectRefused(
-      mined.block,
-      /^block 10: stateRoot must be 0x\w{64}, not 0x7{64}; the Bridge failed on updateCollections\(\): transactions of the parent chain are not simulated$/,
-      {
-        rule: 'notSimulated',
-        expected: made.block.header.stateRoot,
-        found: WRONG,
-      },
-    )
-    // Where the chain's own result is the same, the block is taken.
-    await node.engine.commands.importBlock(made.block)
-    expect(node.engine.queries.head().hash).toBe(made.hash)
   })
 })
 
