@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Bitcoin } from '../bitcoin/bitcoin.ts'
+import { isTooDeep } from '../encoding/json-depth.ts'
 import { writeJson } from './amount.ts'
 import type { Context, Method } from './method.ts'
 import { ACCOUNT_METHODS } from './methods/accounts.ts'
@@ -34,6 +35,8 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     .map((method) => [method.name, method]),
 )
 
+/** Most levels of lists and objects, as in Bitcoin Core: reading a million takes seconds. */
+const MAX_DEPTH = 512
 /** Most calls of a batch. */
 const MAX_BATCH = 1000
 
@@ -104,6 +107,7 @@ export class BitcoinDispatcher {
 
   /** The answer to a message. Calls end early once nobody waits for it. Never rejects. */
   async dispatch(message: string, caller: Caller): Promise<Answer> {
+    if (isTooDeep(message, MAX_DEPTH)) return answer(failed(CODE.PARSE, 'Parse error'))
     let parsed: unknown
     try {
       parsed = JSON.parse(message)

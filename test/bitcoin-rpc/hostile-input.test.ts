@@ -38,11 +38,13 @@ describe('hostile input', () => {
       '{}',
       '{"method":1}',
       '{"method":"help","params":"x"}',
-      `[${'['.repeat(5000)}${']'.repeat(5000)}]`,
+      `[${'['.repeat(500)}${']'.repeat(500)}]`,
     ]) {
       const response = await node.post(body)
       expect(JSON.stringify(await response.json())).toContain('-32600')
     }
+    const nested = await node.post(`${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}`)
+    expect(((await nested.json()) as Reply).error?.code).toBe(-32700)
     expect((await node.post(JSON.stringify(Array(1001).fill({})))).status).toBe(400)
     expect((await node.post(`"${'x'.repeat(9_000_001)}"`)).status).toBe(413)
     expect((await fetch(node.server.url, { method: 'GET' })).status).toBe(405)
