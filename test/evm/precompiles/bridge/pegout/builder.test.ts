@@ -57,10 +57,7 @@ describe('a fee that a wallet pays', () => {
     const { release } = pay(1000, 2_000_000n)
     if (typeof release === 'string') throw new Error(release)
     const { spent, transaction } = release
-    const fee = transaction.outputs.reduce(
-      (left, { value }) => left - value,
-      500_000n * BigInt(spent.length),
-    )
+    const fee = transaction.outputs.reduce((left, { value }) => left - value, 500_000n * BigInt(spent.length))
     expect(spent.length).toBeGreaterThan(1)
     expect(transaction.inputs).toHaveLength(spent.length)
     expect(fee).toBeGreaterThan(200_000n * BigInt(spent.length))
