@@ -1,6 +1,8 @@
 /** Answers JSON-RPC as Bitcoin Core does: single calls and batches, with parameters by place or by name. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Bitcoin } from '../bitcoin/bitcoin.ts'
+import { isTooDeep } from '../encoding/json-depth.ts'
 import { writeJson } from './amount.ts'
 import type { Context, Method } from './method.ts'
 import { ACCOUNT_METHODS } from './methods/accounts.ts'
@@ -33,6 +35,8 @@ export const METHODS: ReadonlyMap<string, Method> = new Map(
     .map((method) => [method.name, method]),
 )
 
+/** Most levels of lists and objects, as in Bitcoin Core: reading a million takes seconds. */
+const MAX_DEPTH = 512
 /** Most calls of a batch. */
 const MAX_BATCH = 1000
 
@@ -83,6 +87,14 @@ export interface DispatcherParts {
   readonly isClosed: () => boolean
 }
 
+/** Who sends a message. */
+export interface Caller {
+  /** Name of the wallet in the path, if any. */
+  readonly wallet: string | undefined
+  /** Has it gone away? */
+  isGone(): boolean
+}
+
 /** Answers calls about one node. */
 export class BitcoinDispatcher {
   readonly #parts: DispatcherParts
@@ -93,30 +105,36 @@ export class BitcoinDispatcher {
     this.#startedAt = parts.bitcoin.clock()
   }
 
-  /** The answer to a message. `wallet`: the name in the path, if any. Never rejects. */
-  async dispatch(message: string, wallet: string | undefined): Promise<Answer> {
+  /** The answer to a message. Calls end early once nobody waits for it. Never rejects. */
+  async dispatch(message: string, caller: Caller): Promise<Answer> {
+    if (isTooDeep(message, MAX_DEPTH)) return answer(failed(CODE.PARSE, 'Parse error'))
     let parsed: unknown
     try {
       parsed = JSON.parse(message)
     } catch {
       return answer(failed(CODE.PARSE, 'Parse error'))
     }
-    if (!Array.isArray(parsed)) return answer(await this.#reply(parsed, wallet))
+    if (!Array.isArray(parsed)) return answer(await this.#reply(parsed, caller))
     if (parsed.length > MAX_BATCH)
       return answer(failed(CODE.INVALID_REQUEST, `A batch may have at most ${MAX_BATCH} calls`))
     const replies: string[] = []
-    for (const call of parsed) replies.push(writeJson(await this.#reply(call, wallet)))
+    for (const call of parsed) {
+      if (this.#isOver(caller)) break
+      replies.push(writeJson(await this.#reply(call, caller)))
+      // A thousand slow calls are no reason to let others wait.
+      await nextTurn()
+    }
     return { status: 200, body: `[${replies.join(',')}]\n` }
   }
 
-  async #reply(message: unknown, wallet: string | undefined): Promise<Reply> {
+  async #reply(message: unknown, caller: Caller): Promise<Reply> {
     const call = Call.safeParse(message)
     if (!call.success) return failed(CODE.INVALID_REQUEST, 'Invalid Request object', idIn(message))
     const { method: name, params, id = null } = call.data
     const method = METHODS.get(name)
     if (method === undefined) return failed(CODE.METHOD_NOT_FOUND, 'Method not found', id)
     try {
-      return { result: (await method.call(this.#context(wallet), params ?? [])) ?? null, error: null, id }
+      return { result: (await method.call(this.#context(caller), params ?? [])) ?? null, error: null, id }
     } catch (error) {
       if (error instanceof RpcFailure) return failed(error.code, error.message, id)
       this.#parts.report(name, error)
@@ -124,8 +142,13 @@ export class BitcoinDispatcher {
     }
   }
 
-  #context(wallet: string | undefined): Context {
-    const { bitcoin, isClosed } = this.#parts
-    return { bitcoin, wallet, methods: METHODS, startedAt: this.#startedAt, isClosed }
+  #isOver({ isGone }: Caller): boolean {
+    return this.#parts.isClosed() || isGone()
+  }
+
+  #context(caller: Caller): Context {
+    const { bitcoin } = this.#parts
+    const isOver = () => this.#isOver(caller)
+    return { bitcoin, wallet: caller.wallet, methods: METHODS, startedAt: this.#startedAt, isOver }
   }
 }

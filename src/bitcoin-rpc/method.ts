@@ -12,8 +12,8 @@ export interface Context {
   readonly methods: ReadonlyMap<string, Method>
   /** Seconds since 1970 when the node began to answer. */
   readonly startedAt: number
-  /** Has the server been closed? Long calls then end. */
-  isClosed(): boolean
+  /** Has the server been closed, or the client gone? Long calls then end. */
+  isOver(): boolean
 }
 
 /** Groups of methods, as `help` shows them. */

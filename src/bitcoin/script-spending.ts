@@ -48,6 +48,8 @@ class Execution {
   readonly #transaction: Transaction
   readonly #index: number
   readonly #stack: Uint8Array[]
+  /** Of the script that runs, by type: many signatures sign the same. */
+  readonly #sighashes = new Map<number, Uint8Array>()
 
   constructor(transaction: Transaction, index: number, stack: readonly Uint8Array[]) {
     this.#transaction = transaction
@@ -57,6 +59,7 @@ class Execution {
 
   /** Throws a ScriptFailure unless the script ends with a true item. */
   run(script: Uint8Array): void {
+    this.#sighashes.clear()
     const branches: boolean[] = []
     let operations = 0
     for (const chunk of parseScript(script)) {
@@ -140,8 +143,15 @@ class Execution {
   #isSigned(bytes: Uint8Array, key: Uint8Array, script: Uint8Array): boolean {
     const decoded = decodeForInput(bytes)
     if (decoded === undefined) return false
-    const hash = legacySighash(this.#transaction, this.#index, script, decoded.type)
-    return isSignedBy(hash, decoded.signature, key)
+    return isSignedBy(this.#sighash(script, decoded.type), decoded.signature, key)
+  }
+
+  #sighash(script: Uint8Array, type: number): Uint8Array {
+    const known = this.#sighashes.get(type)
+    if (known !== undefined) return known
+    const hash = legacySighash(this.#transaction, this.#index, script, type)
+    this.#sighashes.set(type, hash)
+    return hash
   }
 }
 

@@ -53,9 +53,13 @@ export function compressedKey(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** A compressed public key as 65 bytes. Throws an Error when it is none. */
+/** A compressed public key as 65 bytes. Throws a RangeError when it is none. */
 export function uncompressedKey(key: Uint8Array): Uint8Array {
-  return secp256k1.Point.fromBytes(key).toBytes(false)
+  try {
+    return secp256k1.Point.fromBytes(key).toBytes(false)
+  } catch (error) {
+    throw new RangeError('not a public key', { cause: error })
+  }
 }
 
 const MAX_LENGTH_BYTES = 4

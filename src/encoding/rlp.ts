@@ -34,11 +34,15 @@ export function encodeRlp(item: RlpItem): Uint8Array {
   return RLP.encode(item as Uint8Array)
 }
 
-/** The one item that `bytes` hold; throws when they are malformed or bytes are left over. */
+/** The one item that `bytes` hold. Throws a RangeError when they are malformed or bytes are left over. */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   if (bytes.length === 0) throw new RangeError('no RLP item in zero bytes')
   requireShallow(bytes)
-  return RLP.decode(bytes) as RlpItem
+  try {
+    return RLP.decode(bytes) as RlpItem
+  } catch (error) {
+    throw new RangeError(error instanceof Error ? error.message : 'malformed RLP', { cause: error })
+  }
 }
 
 /** Narrows an item to a list; `what` names it in the error. */

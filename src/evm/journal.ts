@@ -113,9 +113,15 @@ export class Journal {
    * (docs/internals/protocol.md#63-calls-and-creations).
    */
   transfer(from: Hex, to: Hex, value: bigint): void {
+    const balance = this.state.account(from)?.balance ?? 0n
+    if (value > 0n && balance < value) throw new Error(`${from} has ${balance} wei and not ${value}`)
+    this.pay(from, to, value)
+  }
+
+  /** `transfer` of value that the sender may lack: its balance is then below zero, as the Bridge's can be in the reference node. */
+  pay(from: Hex, to: Hex, value: bigint): void {
     if (value !== 0n) {
       const sender = this.state.account(from) ?? EMPTY_ACCOUNT
-      if (sender.balance < value) throw new Error(`${from} has ${sender.balance} wei and not ${value}`)
       this.state.putAccount(from, withBalance(sender, sender.balance - value))
     }
     const receiver = this.state.account(to)

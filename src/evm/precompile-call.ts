@@ -77,7 +77,7 @@ function environmentOf(
     },
     emit: (topics, data) => apply(() => journal.logs.push({ address, topics, data })),
     balance: () => journal.state.account(address)?.balance ?? 0n,
-    transfer: (to, wei) => apply(() => journal.transfer(address, to, wei)),
+    transfer: (to, wei) => apply(() => journal.pay(address, to, wei)),
     ancestor: (depth) => env.ancestor(depth),
   }
 }

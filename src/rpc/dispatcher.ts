@@ -1,4 +1,6 @@
 /** The entry point of every transport: envelope, batch, parameters → call → reply (JSON-RPC 2.0). */
+
+import { isTooDeep } from '../encoding/json-depth.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { ForkAnew } from '../engine/fork/open-upstream.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
@@ -14,7 +16,6 @@ import type { LogProgress, Route } from './cluster-routes.ts'
 import { countRequests, INVALID_REQUEST, idOf, idRefusal, isId, isObject, TOO_DEEP } from './envelope.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { hasInexactId, restoreIds } from './exact-ids.ts'
-import { isTooDeep } from './json-depth.ts'
 import { Load, RETRY_SECONDS } from './load.ts'
 import type { AnyMethod } from './method.ts'
 import { MethodTable } from './method-table.ts'

@@ -4,7 +4,7 @@
  * that of the unified trie, whose keys begin with the same bits.
  */
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../chain/account.ts'
-import { concat, EMPTY, fromBigInt } from '../encoding/bytes.ts'
+import { concat, EMPTY, fromBigInt, fromBigIntSigned, stripZeros } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { type OrchidNode, orchidNodeHash } from '../encoding/orchid-node.ts'
@@ -88,7 +88,7 @@ export class OrchidRoots {
     const { nonce, balance } = decodeAccount(source.bytes(value))
     const account = frameStrings([
       fromBigInt(nonce),
-      fromBigInt(balance),
+      stripZeros(fromBigIntSigned(balance)),
       this.#storageRoot(node, source),
       codeHash(node, source),
     ])

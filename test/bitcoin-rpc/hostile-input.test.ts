@@ -3,7 +3,7 @@ import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { METHODS } from '../../src/bitcoin-rpc/dispatcher.ts'
-import { type Reply, ServedBitcoin } from './bitcoin-server.ts'
+import { BASIC, type Reply, ServedBitcoin } from './bitcoin-server.ts'
 
 describe('hostile input', () => {
   let node: ServedBitcoin
@@ -38,11 +38,13 @@ describe('hostile input', () => {
       '{}',
       '{"method":1}',
       '{"method":"help","params":"x"}',
-      `[${'['.repeat(5000)}${']'.repeat(5000)}]`,
+      `[${'['.repeat(500)}${']'.repeat(500)}]`,
     ]) {
       const response = await node.post(body)
       expect(JSON.stringify(await response.json())).toContain('-32600')
     }
+    const nested = await node.post(`${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}`)
+    expect(((await nested.json()) as Reply).error?.code).toBe(-32700)
     expect((await node.post(JSON.stringify(Array(1001).fill({})))).status).toBe(400)
     expect((await node.post(`"${'x'.repeat(9_000_001)}"`)).status).toBe(413)
     expect((await fetch(node.server.url, { method: 'GET' })).status).toBe(405)
@@ -105,5 +107,33 @@ describe('hostile input', () => {
     const counts: number[] = []
     while (counts.length < 3) counts.push(await node.call<number>('getblockcount'))
     expect(await mining).toHaveLength(200)
+  })
+
+  it('that mines without end is answered by nobody once the client has gone, and others are answered meanwhile', async () => {
+    const address = await node.call<string>('getnewaddress', [], '/wallet/miner')
+    for (const body of [
+      { method: 'generatetoaddress', params: [1e9, address] },
+      Array(1000).fill({ method: 'generatetoaddress', params: [1e9, address] }),
+    ]) {
+      const client = new AbortController()
+      const { signal } = client
+      const answer = fetch(node.server.url, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { authorization: BASIC },
+        signal,
+      })
+      const start = await node.call<number>('getblockcount')
+      while ((await node.call<number>('getblockcount')) < start + 20);
+      client.abort()
+      await expect(answer).rejects.toThrow('abort')
+      // Mining ends when the server sees that the connection is closed: some calls later.
+      let [last, equal] = [-1, 0]
+      while (equal < 5) {
+        const count = await node.call<number>('getblockcount')
+        equal = count === last ? equal + 1 : 0
+        last = count
+      }
+    }
   })
 })

@@ -16,7 +16,11 @@ export interface LibraryTransaction {
 }
 
 interface Library {
-  readonly Transaction: { new (): LibraryTransaction; readonly SIGHASH_ALL: number }
+  readonly Transaction: {
+    new (): LibraryTransaction
+    fromBuffer(bytes: Uint8Array): LibraryTransaction
+    readonly SIGHASH_ALL: number
+  }
   readonly Block: { calculateMerkleRoot(transactions: readonly LibraryTransaction[]): Uint8Array }
   readonly networks: { readonly bitcoin: object; readonly regtest: object }
   readonly address: { toOutputScript(address: string, network: object): Uint8Array }

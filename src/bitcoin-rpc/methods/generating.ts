@@ -18,12 +18,12 @@ const category = 'Generating'
 const AT_ONCE = 10
 
 async function mine(
-  { bitcoin, isClosed }: Context,
+  { bitcoin, isOver }: Context,
   count: number,
   script: Uint8Array,
 ): Promise<readonly string[]> {
   const hashes: string[] = []
-  while (hashes.length < count && !isClosed()) {
+  while (hashes.length < count && !isOver()) {
     hashes.push(...bitcoin.mine(Math.min(AT_ONCE, count - hashes.length), script))
     if (hashes.length < count) await nextTurn()
   }

@@ -1,6 +1,6 @@
 /** Values of the call, the block and other accounts: 0x30 to 0x48, 0x5a. */
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
-import { EMPTY, toBigInt } from '../../encoding/bytes.ts'
+import { EMPTY, fromBigIntSigned, toBigInt } from '../../encoding/bytes.ts'
 import { type Hex, hexToBigInt } from '../../encoding/hex.ts'
 import { CHECKED, type CompiledForm, FROM_TABLE } from '../compiled/form.ts'
 import { GAS_LEFT, INPUT_LOADED, ofCode, ofFrameNumber, ofFrameWord } from '../compiled/inline.ts'
@@ -25,9 +25,11 @@ function getter(
   return operation(code, name, GAS.base, 0, 1, (frame) => frame.push(run(frame)), { compiled, ...traits })
 }
 
+/** One below zero is the bytes of its two's complement, as few as there are, read as unsigned (as the reference node does). */
 function balanceOf(frame: Frame, address: Hex): bigint {
   frame.spend(STATE_TICKS)
-  return frame.session.journal.state.account(address)?.balance ?? 0n
+  const balance = frame.session.journal.state.account(address)?.balance ?? 0n
+  return balance < 0n ? toBigInt(fromBigIntSigned(balance)) : balance
 }
 
 /** The code of a precompiled contract counts as longest (RSKIP-90). */

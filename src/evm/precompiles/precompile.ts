@@ -60,7 +60,7 @@ export interface PrecompileEnvironment {
   emit(topics: readonly Hex[], data: Uint8Array): void
   /** Wei of the contract's own account. */
   balance(): bigint
-  /** Moves wei from the contract's own account, which must have them. */
+  /** Moves wei from the contract's own account, whose balance may fall below zero. */
   transfer(to: Hex, wei: bigint): void
   /** 0 is the parent of the executing block; `undefined` when there is no such block. */
   ancestor(depth: number): AncestorBlock | undefined

@@ -97,7 +97,7 @@ function jsonRpc(
     }
     const body = await bodyOf(request)
     if (body === undefined) return tooLarge(response)
-    const answer = await dispatcher.dispatch(body, target.wallet)
+    const answer = await dispatcher.dispatch(body, { ...target, isGone: () => response.destroyed })
     send(response, answer.status, 'application/json', answer.body)
   }
 }

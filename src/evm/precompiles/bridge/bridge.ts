@@ -151,6 +151,17 @@ function failing<T>(run: () => T): T {
   }
 }
 
+/** Gas of a call without that of its data. Of cells that cannot be read it is that of a miss: the call fails on them. */
+function priceOf({ method: { gas }, args }: Prepared, state: () => BridgeState): bigint {
+  if (typeof gas === 'bigint') return gas
+  try {
+    return gas(args, state())
+  } catch (error) {
+    if (error instanceof RangeError) return MISS_GAS
+    throw error
+  }
+}
+
 /** Answers a view of the Bridge whose cells are another node's; throws PrecompileFailure where that fails. */
 export type BridgeView = (input: Uint8Array, env: PrecompileEnvironment) => Uint8Array
 
@@ -209,9 +220,7 @@ export function createBridge(network: BridgeNetwork, isActive: IsActive): Method
       if (isFree(env)) return 0n
       const call = prepare(input, isActive)
       if (call === undefined) return MISS_GAS
-      const { gas } = call.method
-      const price = typeof gas === 'bigint' ? gas : gas(call.args, stateOf(env))
-      return price + GAS_PER_BYTE * BigInt(input.length)
+      return priceOf(call, () => stateOf(env)) + GAS_PER_BYTE * BigInt(input.length)
     },
     run(input, env) {
       const call = prepare(input, isActive)

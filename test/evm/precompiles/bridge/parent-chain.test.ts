@@ -16,7 +16,7 @@ import {
   hasRightDifficulty,
   parentRules,
 } from '../../../../src/evm/precompiles/bridge/headers/parent-chain.ts'
-import type { StoredHeader } from '../../../../src/state/bridge-headers.ts'
+import { previousHash, type StoredHeader } from '../../../../src/state/bridge-headers.ts'
 
 const displayed = ({ hash }: StoredHeader) => toFixedHex(hash, 32)
 
@@ -81,7 +81,7 @@ function chainOf(start: number, headers: readonly { readonly bits: number; reado
     byHash.set(last.hash, last)
   }
   if (last === undefined) throw new Error('no headers')
-  return { last, source: (hash: bigint) => byHash.get(hash) }
+  return { last, source: ({ bytes }: StoredHeader) => byHash.get(previousHash(bytes)) }
 }
 
 const next = (bits: number, time: number) => ({

@@ -70,9 +70,13 @@ export class HeaderChain {
     return decodeStored(this.#parts.storage.bytes(hash))
   }
 
-  /** The header before this one; `undefined` before the first. */
-  parentOf(header: StoredHeader): StoredHeader | undefined {
-    return this.get(previousHash(header.bytes))
+  /**
+   * The header before this one; `undefined` before the first. Cells that were not written by the Bridge could name each
+   * other in a circle: a header of another height is none.
+   */
+  parentOf({ bytes, height }: StoredHeader): StoredHeader | undefined {
+    const parent = this.get(previousHash(bytes))
+    return parent?.height === height - 1 ? parent : undefined
   }
 
   best(): StoredHeader {
@@ -141,8 +145,8 @@ export class HeaderChain {
   #isAcceptable({ hash, bytes, height }: StoredHeader, parent: StoredHeader): boolean {
     const fixed = this.#rules.fixed.get(height)
     if (fixed !== undefined && fixed !== hash) return false
-    return hasRightDifficulty(this.#parts.network.parent, decodeParentHeader(bytes), parent, (at) =>
-      this.get(at),
+    return hasRightDifficulty(this.#parts.network.parent, decodeParentHeader(bytes), parent, (header) =>
+      this.parentOf(header),
     )
   }
 

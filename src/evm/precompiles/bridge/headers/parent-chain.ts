@@ -102,8 +102,8 @@ export function parentRules({ name }: ParentNetwork): ParentRules {
   return RULES[name]
 }
 
-/** Headers by hash, of any branch. */
-export type HeaderSource = (hash: bigint) => StoredHeader | undefined
+/** The header before another, of any branch. */
+export type HeaderSource = (header: StoredHeader) => StoredHeader | undefined
 
 const INTERVAL = 2016
 const TARGET_SECONDS = 14 * 24 * 3600
@@ -112,8 +112,8 @@ const EASY_SINCE = 1_329_264_000
 const PAUSE_SECONDS = 1200
 
 /** The parent of a header; throws a RangeError when it is not known. */
-function before({ bytes }: StoredHeader, source: HeaderSource): StoredHeader {
-  const parent = source(hashValue(decodeParentHeader(bytes).previousHash))
+function before(header: StoredHeader, source: HeaderSource): StoredHeader {
+  const parent = source(header)
   if (parent === undefined) throw new RangeError('the chain of headers is not known so far back')
   return parent
 }

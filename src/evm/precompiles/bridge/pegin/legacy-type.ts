@@ -10,6 +10,7 @@ import { spendsScriptHash } from '../../../../bitcoin/script-spending.ts'
 import type { Input, Transaction } from '../../../../bitcoin/transaction.ts'
 import type { IsActive } from '../../../../chain/activations.ts'
 import { equal } from '../../../../encoding/bytes.ts'
+import { toHex } from '../../../../encoding/hex.ts'
 import type { Federation } from '../federation/federation.ts'
 import { paymentsTo, totalOf } from './payments.ts'
 
@@ -45,6 +46,7 @@ export class LegacyTyping {
   readonly #federations: Federations
   readonly #minimum: bigint
   readonly #isActive: IsActive
+  readonly #spending = new Map<string, boolean>()
 
   /** `minimum`: of a peg-in, satoshi. */
   constructor(transaction: Transaction, federations: Federations, minimum: bigint, isActive: IsActive) {
@@ -65,8 +67,14 @@ export class LegacyTyping {
     return this.#comesFrom(live.map(({ memberScript }) => memberScript)) ? 'pegout' : 'unknown'
   }
 
+  /** The same input is asked about several times, and the answer can take a hundred signatures. */
   #spends(index: number, scriptHash: Uint8Array): boolean {
-    return spendsScriptHash(this.#transaction, index, scriptHash)
+    const key = `${index}:${toHex(scriptHash)}`
+    const known = this.#spending.get(key)
+    if (known !== undefined) return known
+    const spends = spendsScriptHash(this.#transaction, index, scriptHash)
+    this.#spending.set(key, spends)
+    return spends
   }
 
   /** The plain multisig script that an input reveals. */

@@ -7,9 +7,18 @@ import type { Output, Transaction } from '../../../../bitcoin/transaction.ts'
 import { compare } from '../../../../encoding/bytes.ts'
 import { MAX_COINS } from '../constants/network.ts'
 import type { SpendableOutput } from '../storage/outputs.ts'
-import { dustLimit, feeSize, isDust, LEAST_FEE, type Spent, spentBy } from './fees.ts'
+import {
+  dustLimit,
+  feeSize,
+  type InputSizes,
+  isDust,
+  LEAST_FEE,
+  type Spent,
+  signingSize,
+  spentBy,
+} from './fees.ts'
 import { draftOf, unsignedRelease } from './unsigned.ts'
-import { balanceOf, type Wallet } from './wallet.ts'
+import type { Wallet } from './wallet.ts'
 
 /** Why a transaction cannot be made. */
 export type BuildFailure = 'insufficient money' | 'output too small for its fee' | 'dust' | 'too large'
@@ -34,9 +43,8 @@ export interface Release {
   readonly spent: readonly SpendableOutput[]
 }
 
-/** Outputs and inputs for a fee. */
+/** Outputs for a fee. */
 interface Attempt {
-  readonly selected: readonly SpendableOutput[]
   readonly outputs: readonly Output[]
   /** What the transaction leaves to miners: the fee, and change that would be dust. */
   readonly fee: bigint
@@ -46,17 +54,57 @@ function byOrigin(a: SpendableOutput, b: SpendableOutput): number {
   return compare(reversed(a.hash), reversed(b.hash)) || a.index - b.index
 }
 
-/** Outputs of at least `target` satoshi together, by their transactions' hashes; all of them when there is less. */
-function select({ outputs }: Wallet, target: bigint): readonly SpendableOutput[] {
-  const sorted = target === MAX_COINS ? outputs : outputs.toSorted(byOrigin)
-  const selected: SpendableOutput[] = []
-  let total = 0n
-  for (const output of sorted) {
-    if (total >= target) break
-    selected.push(output)
-    total += output.value
+/** The order in which outputs are spent: by their transactions' hashes; as they are when all coins there are is asked for. */
+function inSpendingOrder({ outputs }: Wallet, value: bigint): readonly SpendableOutput[] {
+  return value === MAX_COINS ? outputs : outputs.toSorted(byOrigin)
+}
+
+/**
+ * Takes outputs in order for values that grow from one call to the next. Each is looked at once: where many small outputs
+ * pay for the fee, it grows in thousands of steps.
+ */
+class Selector {
+  readonly #wallet: Wallet
+  readonly #outputs: readonly SpendableOutput[]
+  readonly #spent: Spent[] = []
+  #count = 0
+  #total = 0n
+  #signing = 0n
+
+  constructor(wallet: Wallet, outputs: readonly SpendableOutput[]) {
+    this.#wallet = wallet
+    this.#outputs = outputs
   }
-  return selected
+
+  /** Takes outputs of at least `target` satoshi together, all of them when there is less; their satoshi. */
+  take(target: bigint): bigint {
+    for (; this.#total < target; this.#count++) {
+      const output = this.#outputs[this.#count]
+      if (output === undefined) break
+      this.#total += output.value
+    }
+    return this.#total
+  }
+
+  /** What was taken. */
+  get taken(): readonly SpendableOutput[] {
+    return this.#outputs.slice(0, this.#count)
+  }
+
+  /** The inputs that spend it. Throws a RangeError for an output that the federation cannot spend. */
+  get spent(): readonly Spent[] {
+    for (const output of this.#outputs.slice(this.#spent.length, this.#count)) {
+      const spent = spentBy(this.#wallet.fund(output))
+      this.#spent.push(spent)
+      this.#signing += signingSize(spent)
+    }
+    return this.#spent
+  }
+
+  /** Their sizes. Throws like `spent`. */
+  get sizes(): InputSizes {
+    return { count: this.spent.length, signing: this.#signing }
+  }
 }
 
 /** The payments after their part of the fee; the first pays what does not divide. */
@@ -82,50 +130,48 @@ function withRaisedChange(payments: readonly Output[], change: Output): readonly
 }
 
 function attempt(
-  { wallet, payments, change, isPaidByReceivers }: ReleasePlan,
+  { payments, change, isPaidByReceivers }: ReleasePlan,
+  selector: Selector,
   fee: bigint,
 ): Attempt | BuildFailure {
   const outputs = isPaidByReceivers ? reduced(payments, fee) : payments
   if (isPaidByReceivers && outputs.some(isDust)) return 'output too small for its fee'
   const target = sumOf(payments) + (isPaidByReceivers ? 0n : fee)
-  const selected = select(wallet, target)
-  const left = balanceOf({ outputs: selected }) - target
+  const left = selector.take(target) - target
   if (left < 0n) return 'insufficient money'
-  if (left === 0n) return { selected, outputs, fee }
+  if (left === 0n) return { outputs, fee }
   const remainder = { value: left, script: change }
   if (isPaidByReceivers) {
     const raised = withRaisedChange(outputs, remainder)
-    return typeof raised === 'string' ? raised : { selected, outputs: raised, fee }
+    return typeof raised === 'string' ? raised : { outputs: raised, fee }
   }
-  if (isDust(remainder)) return { selected, outputs, fee: fee + left }
-  return { selected, outputs: [...outputs, remainder], fee }
+  if (isDust(remainder)) return { outputs, fee: fee + left }
+  return { outputs: [...outputs, remainder], fee }
 }
 
 /** Raises the fee until it covers the transaction that it pays for. */
-function settleFee(
-  plan: ReleasePlan,
-): { readonly attempt: Attempt; readonly spent: readonly Spent[] } | BuildFailure {
-  const { wallet, version } = plan
+function settleFee(plan: ReleasePlan, selector: Selector): Attempt | BuildFailure {
+  const { format } = plan.wallet.federation
   const price = plan.feePerKb < LEAST_FEE ? LEAST_FEE : plan.feePerKb
   let fee = 0n
   for (;;) {
-    const made = attempt(plan, fee)
+    const made = attempt(plan, selector, fee)
     if (typeof made === 'string') return made
-    const spent = made.selected.map((output) => spentBy(wallet.fund(output)))
-    const draft = draftOf(version, spent, made.outputs)
-    const needed = (price * feeSize(draft, spent, wallet.federation.format)) / 1000n
-    if (made.fee >= needed) return { attempt: made, spent }
+    const needed = (price * feeSize(made.outputs, selector.sizes, format)) / 1000n
+    if (made.fee >= needed) return made
     fee = needed
   }
 }
 
 /** Makes a transaction; a word when it cannot be made. Throws a RangeError for an output that the federation cannot spend. */
 export function buildRelease(plan: ReleasePlan): Release | BuildFailure {
-  if (plan.payments.some(isDust)) return 'dust'
-  const settled = settleFee(plan)
-  if (typeof settled === 'string') return settled
-  const { attempt: made, spent } = settled
-  const draft = draftOf(plan.version, spent, made.outputs)
-  const transaction = unsignedRelease(draft, spent, plan.wallet.federation.format)
-  return transaction === undefined ? 'too large' : { transaction, spent: made.selected }
+  const { wallet, payments, version } = plan
+  if (payments.some(isDust)) return 'dust'
+  const selector = new Selector(wallet, inSpendingOrder(wallet, sumOf(payments)))
+  const made = settleFee(plan, selector)
+  if (typeof made === 'string') return made
+  const { taken, spent } = selector
+  const draft = draftOf(version, spent, made.outputs)
+  const transaction = unsignedRelease(draft, spent, wallet.federation.format)
+  return transaction === undefined ? 'too large' : { transaction, spent: taken }
 }

@@ -1,12 +1,12 @@
 /** What a transaction of a federation costs: its size once it is signed, and which outputs are too small to be spent. */
 import { parseRedeem, type Redeem } from '../../../../bitcoin/redeem-script-parser.ts'
+import { compactSizeLength } from '../../../../bitcoin/serialization.ts'
 import {
   encodeOutput,
   encodeTransaction,
   FINAL_SEQUENCE,
   type Input,
   type Output,
-  type Transaction,
 } from '../../../../bitcoin/transaction.ts'
 import { EMPTY } from '../../../../encoding/bytes.ts'
 import { type FederationFormat, FORMAT } from '../constants/network.ts'
@@ -26,6 +26,8 @@ export interface Spent {
 
 /** Bytes of a signature as fees are computed. */
 const SIGNATURE_BYTES = 75n
+/** Bytes of an input without a script: outpoint, length of the script, sequence. */
+const INPUT_BYTES = 41
 /** Bytes of the script of an input whose signatures are in the witness. */
 const WITNESS_INPUT_BYTES = 36
 /** Least fee per thousand bytes, and of a transaction that sweeps a wallet; satoshi. */
@@ -41,15 +43,28 @@ export function spentBy({ output: { hash, index }, redeemScript }: Funds): Spent
   return { input: { hash, index, script: EMPTY, sequence: FINAL_SEQUENCE, witness: [] }, redeem }
 }
 
+/** What inputs add to the size of a transaction. */
+export interface InputSizes {
+  readonly count: number
+  /** Bytes of all their signatures and scripts. */
+  readonly signing: bigint
+}
+
+/** Bytes of the signatures and the script of an input. */
+export function signingSize({ redeem }: Spent): bigint {
+  return BigInt(redeem.required) * SIGNATURE_BYTES + BigInt(redeem.script.length)
+}
+
 /** Bytes by which the fee is computed of a transaction whose inputs have no scripts yet; virtual ones of the witness format (BIP-141). */
-export function feeSize(transaction: Transaction, spent: readonly Spent[], format: FederationFormat): bigint {
-  const bytes = BigInt(encodeTransaction(transaction).length)
-  const signing = spent.reduce(
-    (sum, { redeem }) => sum + BigInt(redeem.required) * SIGNATURE_BYTES + BigInt(redeem.script.length),
-    0n,
-  )
+export function feeSize(
+  outputs: readonly Output[],
+  { count, signing }: InputSizes,
+  format: FederationFormat,
+): bigint {
+  const frame = encodeTransaction({ version: 0, inputs: [], outputs, lockTime: 0 }).length
+  const bytes = BigInt(frame - 1 + compactSizeLength(count) + INPUT_BYTES * count)
   if (format !== FORMAT.witness) return bytes + signing
-  const base = bytes + BigInt(WITNESS_INPUT_BYTES * spent.length)
+  const base = bytes + BigInt(WITNESS_INPUT_BYTES * count)
   return (4n * base + signing) / 4n
 }
 

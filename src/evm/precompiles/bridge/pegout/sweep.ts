@@ -1,7 +1,7 @@
 /** A transaction of the parent chain that spends outputs of a federation whole, without change. */
 import type { FederationFormat } from '../constants/network.ts'
 import type { Release } from './builder.ts'
-import { type Funds, feeSize, isDust, LEAST_FEE, spentBy } from './fees.ts'
+import { type Funds, feeSize, isDust, LEAST_FEE, signingSize, spentBy } from './fees.ts'
 import { draftOf, unsignedRelease } from './unsigned.ts'
 
 /** How the transaction is made. */
@@ -25,7 +25,8 @@ export function sweep(
   const spent = candidates.map(spentBy)
   const sum = candidates.reduce((total, { output }) => total + output.value, 0n)
   const draft = draftOf(version, spent, [{ value: sum, script }])
-  const fee = (feePerKb * feeSize(draft, spent, format)) / 1000n
+  const signing = spent.reduce((total, input) => total + signingSize(input), 0n)
+  const fee = (feePerKb * feeSize(draft.outputs, { count: spent.length, signing }, format)) / 1000n
   const output = { value: sum - (fee < LEAST_FEE ? LEAST_FEE : fee), script }
   if (isDust(output)) return undefined
   const transaction = unsignedRelease({ ...draft, outputs: [output] }, spent, format)

@@ -2,8 +2,8 @@
 
 import { PRECOMPILE_ADDRESS } from '../../../../chain/config.ts'
 import { EMPTY } from '../../../../encoding/bytes.ts'
-import { fromHex, type Hex, toHex } from '../../../../encoding/hex.ts'
-import { asBytes, decodeRlp } from '../../../../encoding/rlp.ts'
+import { fromHex, type Hex, toFixedHex } from '../../../../encoding/hex.ts'
+import { asBigInt, decodeRlp } from '../../../../encoding/rlp.ts'
 import { frameString } from '../../../../encoding/rlp-frame.ts'
 import { CELL } from '../../../../state/bridge-cells.ts'
 import { encodeBytes, encodeInt, encodeUnsigned } from '../../abi.ts'
@@ -24,7 +24,7 @@ const READ_GAS = 3_000n
 
 function unionAddress(store: BridgeStore): Hex {
   const bytes = store.read(CELL.unionAddress)
-  return bytes.length === 0 ? NO_ADDRESS : toHex(asBytes(decodeRlp(bytes), 'address'))
+  return bytes.length === 0 ? NO_ADDRESS : toFixedHex(asBigInt(decodeRlp(bytes), 'address'), 20)
 }
 
 function unionCap(store: BridgeStore): bigint {

@@ -1,7 +1,7 @@
 /** The depth of JSON text, known without parsing it. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isTooDeep as isDeeperThan } from '../../src/rpc/json-depth.ts'
+import { isTooDeep as isDeeperThan } from '../../src/encoding/json-depth.ts'
 
 const MAX_DEPTH = 1000
 const isTooDeep = (text: string) => isDeeperThan(text, MAX_DEPTH)
