@@ -1,8 +1,8 @@
 /** Blockscout's REST API v2, as far as verification goes (https://docs.blockscout.com/devs/verification/blockscout-smart-contract-verification-api). */
 import { z } from 'zod'
 import type { Hex } from '../encoding/hex.ts'
+import { isTooDeep } from '../encoding/json-depth.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
-import { isTooDeep } from '../rpc/json-depth.ts'
 import { qualifiedName } from '../sources/compilation.ts'
 import { knownAt } from './known-contract.ts'
 import { ApiError, type ApiReply, type ApiRequest, addressIn, read } from './request.ts'

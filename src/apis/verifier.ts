@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { equal } from '../encoding/bytes.ts'
 import { fromHex, type Hex, isHexDigits, toHex } from '../encoding/hex.ts'
+import { isTooDeep } from '../encoding/json-depth.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import { createSerialQueue } from '../engine/serial-queue.ts'
 import { messageOf, NodeError } from '../errors.ts'
-import { isTooDeep } from '../rpc/json-depth.ts'
 import { constructorArguments, fill, templateOf } from '../sources/code-template.ts'
 import {
   type Compilation,

@@ -9,5 +9,6 @@ export function hash160(bytes: Uint8Array): Uint8Array {
 
 /** A hash in raw order as it is displayed, and the other way round: the bytes reversed, copied. */
 export function reversed(hash: Uint8Array): Uint8Array {
-  return hash.slice().reverse()
+  // The `slice` of a Buffer shares its memory.
+  return new Uint8Array(hash).reverse()
 }

@@ -47,8 +47,12 @@ function witnessProgramIn(text: string): Uint8Array | undefined {
   return undefined
 }
 
+/** Characters of the longest address (BIP-173). */
+const LONGEST_ADDRESS = 90
+
 /** The script of outputs that pay to an address; `undefined` for a text that is no address of regtest. */
 export function scriptOfAddress(text: string): Uint8Array | undefined {
+  if (text.length > LONGEST_ADDRESS) return undefined
   if (text.toLowerCase().startsWith(`${REGTEST.bech32}1`)) return witnessProgramIn(text)
   const payload = parseAddress(text, REGTEST.addressVersions)
   const destination = payload === undefined ? undefined : decodeAddress(payload, REGTEST.addressVersions)

@@ -52,6 +52,14 @@ describe('hostile input', () => {
     expect(((await (await node.post('{"method":"__proto__"}')).json()) as Reply).error?.code).toBe(-32601)
   })
 
+  it('that is too long for its kind is refused without being decoded', async () => {
+    const long = 'ab'.repeat(4_000_000)
+    await expect(node.call('decodescript', [long])).rejects.toThrow('at most 10000 bytes')
+    expect(await node.call('validateaddress', [long])).toMatchObject({ isvalid: false })
+    const broadcast = await fetch(`${node.server.url}/tx`, { method: 'POST', body: long })
+    expect([broadcast.status, await broadcast.text()]).toEqual([400, expect.stringContaining('tx-size')])
+  })
+
   it('of random parameters gets a result or an error of a known code from every method', async () => {
     // These mine as many blocks as they are told.
     const slow = new Set(['generatetoaddress', 'generatetodescriptor'])

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { virtualBytes } from '../../bitcoin/chain/acceptance.ts'
 import { idOf } from '../../bitcoin/chain/block.ts'
+import { MAX_SCRIPT } from '../../bitcoin/chain/coin.ts'
 import { spentByPosition } from '../../bitcoin/chain/connection.ts'
 import { feeFor } from '../../bitcoin/chain/policy.ts'
 import { RuleViolation } from '../../bitcoin/chain/rule-violation.ts'
@@ -202,6 +203,8 @@ const decodeScript = method({
   parameters: { hexstring: text },
   handle({ hexstring }) {
     const script = bytesOf(hexstring, 'argument')
+    if (script.length > MAX_SCRIPT)
+      throw new RpcFailure(CODE.PARAMETER, `argument must be a script of at most ${MAX_SCRIPT} bytes`)
     const { kind } = kindOf(script)
     const canBeHashed = kind !== 'scripthash' && kind !== 'nulldata' && !kind.startsWith('witness')
     return {

@@ -13,7 +13,7 @@ export interface Coin extends Output {
 }
 
 /** Bytes of the longest script that can be spent. */
-const MAX_SCRIPT = 10_000
+export const MAX_SCRIPT = 10_000
 
 /** Digits of an index in the key of an output. */
 export const INDEX_DIGITS = 8

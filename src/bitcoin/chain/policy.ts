@@ -19,7 +19,8 @@ const DUST_FEE = 3000n
 /** Transactions in a chain of unconfirmed ones, and their virtual bytes. */
 export const CHAIN_LIMITS = { transactions: 25, bytes: 101_000 } as const
 
-const MAX_TRANSACTION_WEIGHT = 400_000
+/** Of a transaction that is relayed. */
+export const MAX_TRANSACTION_WEIGHT = 400_000
 const MIN_STRIPPED = 65
 const MAX_UNLOCKING = 1650
 const MAX_HASH_CHECKS = 15
