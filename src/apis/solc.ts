@@ -24,12 +24,12 @@ const WASM_PAGE = 65_536
 
 /** Reads the input from stdin, and writes the compiler's version, a line end and its output to stdout. */
 const PROGRAM = `
-const chunks = []
-process.stdin.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
-  const solc = require(process.argv[1])
-  const compile = solc.compileStandardWrapper || solc.compile
-  process.stdout.write(solc.version() + '\\n' + compile(Buffer.concat(chunks).toString()))
-})`
+  const chunks = []
+  process.stdin.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
+    const solc = require(process.argv[1])
+    const compile = solc.compileStandardWrapper || solc.compile
+    process.stdout.write(solc.version() + '\\n' + compile(Buffer.concat(chunks).toString()))
+  })`
 
 const Manifest = z.looseObject({ name: z.string(), version: z.string() })
 
