@@ -6,7 +6,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HttpApis } from '../../src/apis/http-apis.ts'
 import { findCompiler } from '../../src/apis/solc.ts'
@@ -56,80 +55,71 @@ afterEach(async () => {
   await node.close()
 })
 
-const TOOLS = fileURLToPath(new URL('../../scripts/tools', import.meta.url))
-/** Folders with `solc` of npm: that of `npm ci --prefix scripts/tools`, and one that is named. */
-const SOLC_FOLDERS = [TOOLS, ...(process.env.SOLC_FOLDER === undefined ? [] : [process.env.SOLC_FOLDER])]
-const REAL = await Promise.all(
-  COMPILERS.map(async (name) => {
-    const recordedInfo = buildInfo(name)
-    return { name, recordedInfo, place: await findCompiler(recordedInfo.solcVersion, SOLC_FOLDERS) }
-  }),
-)
+/** A folder in which `solc` of npm is installed in the versions of the records; without it only the records are used. */
+const { SOLC_FOLDER } = process.env
+const find = (version: string) => findCompiler(version, [SOLC_FOLDER ?? ''])
 
-describe('verification by real compilers', () => {
-  for (const { name, recordedInfo, place } of REAL) {
-    const title = place === undefined ? `${name} (needs solc of npm in SOLC_FOLDER)` : name
-    it.skipIf(place === undefined)(
-      `compiles standard JSON and a flattened source by ${title}`,
-      async () => {
-        const real = new HttpApis({
-          node: holderOf(node),
-          dispatch: (text, session) => node.dispatcher.dispatchText(text, session),
-          compilers: { find: (version) => findCompiler(version, SOLC_FOLDERS) },
-        })
-        const realServer = await serve({ ...node, apis: real }, { port: 0 })
-        const call = async (form: Record<string, string>): Promise<Reply> => {
-          const body = new URLSearchParams({ module: 'contract', ...form })
-          return (await (await fetch(`${realServer.url}/api`, { method: 'POST', body })).json()) as Reply
+const describeReal = SOLC_FOLDER === undefined ? undefined : describe
+describeReal?.('verification by real compilers', () => {
+  for (const name of COMPILERS) {
+    const recordedInfo = buildInfo(name)
+    it(`compiles standard JSON and a flattened source by ${name}`, async () => {
+      const real = new HttpApis({
+        node: holderOf(node),
+        dispatch: (text, session) => node.dispatcher.dispatchText(text, session),
+        compilers: { find },
+      })
+      const realServer = await serve({ ...node, apis: real }, { port: 0 })
+      const call = async (form: Record<string, string>): Promise<Reply> => {
+        const body = new URLSearchParams({ module: 'contract', ...form })
+        return (await (await fetch(`${realServer.url}/api`, { method: 'POST', body })).json()) as Reply
+      }
+      const check = async (form: Record<string, string>) => {
+        const { result } = await call({ action: 'verifysourcecode', ...form })
+        await real.idle()
+        return (await call({ action: 'checkverifystatus', guid: String(result) })).result
+      }
+      try {
+        const isOld = name.startsWith('solc-0.4') || name.startsWith('solc-0.5')
+        const library = await deploy(node, recordedInfo, 'Sums')
+        const words = isOld ? [7n] : [7n, 3n]
+        const box = await deploy(node, recordedInfo, 'Box', { libraries: { Sums: library }, words })
+        const form = {
+          contractaddress: box,
+          compilerversion: `v${recordedInfo.solcLongVersion}`,
+          constructorArguements: words.map(word).join(''),
         }
-        const check = async (form: Record<string, string>) => {
-          const { result } = await call({ action: 'verifysourcecode', ...form })
-          await real.idle()
-          return (await call({ action: 'checkverifystatus', guid: String(result) })).result
+        const flattened = {
+          codeformat: 'solidity-single-file',
+          sourceCode: recordedInfo.input.sources[FILE]?.content ?? '',
+          contractname: 'Box',
+          optimizationUsed: name.startsWith('solc-0.5') ? '0' : '1',
+          runs: '200',
+          evmversion: name.startsWith('solc-0.8.37') ? 'paris' : isOld ? 'default' : 'london',
+          viaIR: String(name.endsWith('via-ir')),
         }
-        try {
-          const isOld = name.startsWith('solc-0.4') || name.startsWith('solc-0.5')
-          const library = await deploy(node, recordedInfo, 'Sums')
-          const words = isOld ? [7n] : [7n, 3n]
-          const box = await deploy(node, recordedInfo, 'Box', { libraries: { Sums: library }, words })
-          const form = {
-            contractaddress: box,
-            compilerversion: `v${recordedInfo.solcLongVersion}`,
-            constructorArguements: words.map(word).join(''),
-          }
-          const flattened = {
-            codeformat: 'solidity-single-file',
-            sourceCode: recordedInfo.input.sources[FILE]?.content ?? '',
-            contractname: 'Box',
-            optimizationUsed: name.startsWith('solc-0.5') ? '0' : '1',
-            runs: '200',
-            evmversion: name.startsWith('solc-0.8.37') ? 'paris' : isOld ? 'default' : 'london',
-            viaIR: String(name.endsWith('via-ir')),
-          }
-          // The name of the file is in the metadata: without it the match is in part.
-          expect(await check({ ...form, ...flattened })).toBe('Pass - Verified')
-          const standard = { codeformat: 'solidity-standard-json-input', contractname: `${FILE}:Box` }
-          const sourceCode = JSON.stringify(recordedInfo.input)
-          expect(await check({ ...form, ...standard, sourceCode })).toBe('Pass - Verified')
-          const state = await node.engine.queries.state({ tag: 'latest' })
-          expect(state && (await node.engine.sources.at(state, box))?.match?.kind).toBe('exact')
-          const importing = {
-            language: 'Solidity',
-            sources: { 'A.sol': { content: 'import "/etc/passwd";' } },
-          }
-          const outside = {
-            ...form,
-            ...standard,
-            contractaddress: library,
-            sourceCode: JSON.stringify(importing),
-          }
-          expect(await check({ ...outside, contractname: 'A' })).toMatch(/Source "\/?etc\/passwd" not found/)
-        } finally {
-          await realServer.close()
+        // The name of the file is in the metadata: without it the match is in part.
+        expect(await check({ ...form, ...flattened })).toBe('Pass - Verified')
+        const standard = { codeformat: 'solidity-standard-json-input', contractname: `${FILE}:Box` }
+        const sourceCode = JSON.stringify(recordedInfo.input)
+        expect(await check({ ...form, ...standard, sourceCode })).toBe('Pass - Verified')
+        const state = await node.engine.queries.state({ tag: 'latest' })
+        expect(state && (await node.engine.sources.at(state, box))?.match?.kind).toBe('exact')
+        const importing = {
+          language: 'Solidity',
+          sources: { 'A.sol': { content: 'import "/etc/passwd";' } },
         }
-      },
-      300_000,
-    )
+        const outside = {
+          ...form,
+          ...standard,
+          contractaddress: library,
+          sourceCode: JSON.stringify(importing),
+        }
+        expect(await check({ ...outside, contractname: 'A' })).toMatch(/Source "\/?etc\/passwd" not found/)
+      } finally {
+        await realServer.close()
+      }
+    }, 300_000)
   }
 })
 
