@@ -109,6 +109,11 @@ it('are written like JSON.stringify does, whatever the id, version and result', 
       expect(writer(0)(one).toString()).toBe(JSON.stringify(one))
     }),
   )
+  const long = `0x${'ab'.repeat(4096)}`
+  for (const result of [long, `${long}"`, `${long}\n`, `"${long}`, `${long}\u2028é`]) {
+    const one = { jsonrpc: '2.0', id: 1, result }
+    expect(writer(0)(one).toString()).toBe(JSON.stringify(one))
+  }
 })
 
 describe('a result that was written as text', () => {
