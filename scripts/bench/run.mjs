@@ -44,15 +44,38 @@ const turned = (names, round) => [
   ...names.slice(0, round % names.length),
 ]
 
-/** Runs one row on the nodes that take part in it; `scenes` has those that its group shares. */
-async function runRow(row, scenes, { nodes, rounds, nodeFlags, onProgress }) {
+/** The rows of a group in their order, each with those that are to be measured in turns with it. */
+function inTurns(group) {
+  const isBeside = ({ beside }) => group.some(({ name }) => name === beside)
+  return group
+    .filter((row) => !isBeside(row))
+    .map((row) => [row, ...group.filter(({ beside }) => beside === row.name)])
+}
+
+/** What has been measured of a row: samples and failures by node. */
+function startRow(row, nodes) {
   const names = (row.nodes ?? HTTP_NODES).filter((name) => nodes.includes(name))
-  const samples = Object.fromEntries(names.map((name) => [name, []]))
-  const errors = {}
+  return { row, names, samples: Object.fromEntries(names.map((name) => [name, []])), errors: {} }
+}
+
+function resultOf({ row, names, samples, errors }) {
+  const { name, title, operation, unit, figure, limits } = row
+  const summaries = names
+    .filter((node) => samples[node].length > 0)
+    .map((node) => [node, { kind: NODES[node].kind, ...summarize(samples[node]), list: samples[node] }])
+  return { name, title, operation, unit, figure, limits, nodes: Object.fromEntries(summaries), errors }
+}
+
+/**
+ * Runs rows on the nodes that take part in them, a sample of each in turn; `scenes` has the nodes that their group
+ * shares. Returns the results.
+ */
+async function runRows(rows, scenes, { nodes, rounds, nodeFlags, onProgress }) {
+  const runs = rows.map((row) => startRow(row, nodes))
   const optionsOf = (name) => ({ nodeFlags: nodeFlags(name) })
 
   /** Runs work of a node; a failure ends the node's part of the row. */
-  async function attempt(name, step, work) {
+  async function attempt({ row, errors }, name, step, work) {
     if (errors[name] !== undefined) return
     onProgress(`${row.name}, ${step}: ${name}`)
     try {
@@ -62,27 +85,31 @@ async function runRow(row, scenes, { nodes, rounds, nodeFlags, onProgress }) {
     }
   }
 
-  for (const name of shares(row) ? names : []) {
-    await attempt(name, `${row.chain} chain`, async () => {
-      if (!scenes.has(name)) scenes.set(name, await open(name, row.chain, optionsOf(name)))
-      await row.prepare?.(scenes.get(name))
-    })
+  async function sample({ row, samples }, name) {
+    const scene = scenes.get(name)
+    if (scene) samples[name].push(await measured(await row.sample(scene), scene.node))
+    else if (row.chain === undefined) samples[name].push(await row.sample(name, optionsOf(name)))
+    else samples[name].push(await sampleFresh(row, name, optionsOf(name)))
   }
-  for (let round = 0; round < Math.min(rounds, row.rounds ?? rounds); round++) {
-    for (const name of turned(names, round)) {
-      await attempt(name, `round ${round + 1}`, async () => {
-        const scene = scenes.get(name)
-        if (scene) samples[name].push(await measured(await row.sample(scene), scene.node))
-        else if (row.chain === undefined) samples[name].push(await row.sample(name, optionsOf(name)))
-        else samples[name].push(await sampleFresh(row, name, optionsOf(name)))
+
+  for (const each of runs) {
+    for (const name of shares(each.row) ? each.names : []) {
+      await attempt(each, name, `${each.row.chain} chain`, async () => {
+        if (!scenes.has(name)) scenes.set(name, await open(name, each.row.chain, optionsOf(name)))
+        await each.row.prepare?.(scenes.get(name))
       })
     }
   }
-  const { name, title, operation, unit, figure, limits } = row
-  const summaries = names
-    .filter((node) => samples[node].length > 0)
-    .map((node) => [node, { kind: NODES[node].kind, ...summarize(samples[node]), list: samples[node] }])
-  return { name, title, operation, unit, figure, limits, nodes: Object.fromEntries(summaries), errors }
+  for (let round = 0; round < rounds; round++) {
+    const due = runs.filter(({ row }) => round < (row.rounds ?? rounds))
+    for (const name of turned([...new Set(due.flatMap(({ names }) => names))], round)) {
+      for (const each of due) {
+        if (!each.names.includes(name)) continue
+        await attempt(each, name, `round ${round + 1}`, () => sample(each, name))
+      }
+    }
+  }
+  return runs.map(resultOf)
 }
 
 /**
@@ -101,9 +128,10 @@ export async function run(rows, options) {
   for (const group of groups(rows)) {
     const scenes = new Map()
     try {
-      for (const row of group) {
-        done.set(row, await runRow(row, scenes, options))
-        options.onRow(done.get(row))
+      for (const together of inTurns(group)) {
+        const results = await runRows(together, scenes, options)
+        for (const [i, row] of together.entries()) done.set(row, results[i])
+        results.forEach(options.onRow)
       }
     } finally {
       for (const scene of scenes.values()) await scene.node.stop()

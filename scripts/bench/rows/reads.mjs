@@ -41,6 +41,7 @@ const KINDS = {
     title: 'eth_call of balanceOf with an override of one slot of the token',
     // Of the others only Anvil has the parameter as geth has it.
     nodes: ['tandem', 'anvil'],
+    beside: 'read-call',
     params: ({ token }, n) => {
       const data = tokenAbi.encodeFunctionData('balanceOf', [wallets[n % wallets.length].address])
       const stateDiff = { [`0x${'ab'.repeat(32)}`]: `0x${'1'.padStart(64, '0')}` }
@@ -53,19 +54,22 @@ const KINDS = {
   },
 }
 
-export const READ_ROWS = Object.entries(KINDS).map(([kind, { title, floor, params, limits, nodes }]) => ({
-  name: `read-${kind}`,
-  title: `${title} over ${CONNECTIONS} connections, warm`,
-  operation: 'request',
-  unit: 'µs',
-  chain: 'warm',
-  nodes: nodes ?? [...HTTP_NODES, 'tandem-ws', ...(floor ? ['http', 'ws'] : [])],
-  limits,
-  async prepare(scene) {
-    await parallel(COUNT, (n) => scene.client.call(...params(scene, n)))
-  },
-  async sample(scene) {
-    const requests = Array.from({ length: COUNT }, (_, n) => params(scene, n))
-    return { operations: COUNT, work: () => parallel(COUNT, (n) => scene.client.call(...requests[n])) }
-  },
-}))
+export const READ_ROWS = Object.entries(KINDS).map(
+  ([kind, { title, floor, params, limits, nodes, beside }]) => ({
+    name: `read-${kind}`,
+    title: `${title} over ${CONNECTIONS} connections, warm`,
+    operation: 'request',
+    unit: 'µs',
+    chain: 'warm',
+    beside,
+    nodes: nodes ?? [...HTTP_NODES, 'tandem-ws', ...(floor ? ['http', 'ws'] : [])],
+    limits,
+    async prepare(scene) {
+      await parallel(COUNT, (n) => scene.client.call(...params(scene, n)))
+    },
+    async sample(scene) {
+      const requests = Array.from({ length: COUNT }, (_, n) => params(scene, n))
+      return { operations: COUNT, work: () => parallel(COUNT, (n) => scene.client.call(...requests[n])) }
+    },
+  }),
+)
