@@ -1,13 +1,7 @@
 /** From which height each rule holds on each network (docs/internals/protocol.md#75-activation). */
-import {
-  type ChainName,
-  CONSENSUS_RULES,
-  RULE_HEIGHTS,
-  type RuleName,
-  UPGRADE_HEIGHTS,
-} from './consensus-rules.ts'
+import { type ChainName, RULE_NAMES, type RuleHeights, type RuleName } from './consensus-rules.ts'
 
-export type { ChainName } from './consensus-rules.ts'
+export type { ChainName, RuleHeights, RuleName } from './consensus-rules.ts'
 
 /**
  * Which rules hold at a height (docs/internals/protocol.md#11-versions, docs/internals/protocol.md#14-encodings,
@@ -39,39 +33,29 @@ export type IsActive = (rule: RuleName) => boolean
 /** Fork detection data needs this many headers below a block, whatever the rules say (docs/internals/protocol.md#15-hashes). */
 export const FORK_DETECTION_HEADERS = 449
 
-const RULE_NAMES = Object.keys(CONSENSUS_RULES) as RuleName[]
-
-/** The first block in which a rule holds on a network; `undefined`: it never does. */
-export function activationHeight(chain: ChainName, rule: RuleName): number | undefined {
-  const own = RULE_HEIGHTS[chain]
-  if (Object.hasOwn(own, rule)) return own[rule]
-  const [upgrade] = CONSENSUS_RULES[rule]
-  return upgrade === undefined ? undefined : UPGRADE_HEIGHTS[upgrade][chain]
-}
-
 /** Does a rule hold in the block of this height? */
-export function isActive(chain: ChainName, rule: RuleName, height: number): boolean {
-  const from = activationHeight(chain, rule)
+export function isActive(heights: RuleHeights, rule: RuleName, height: number): boolean {
+  const from = heights[rule]
   return from !== undefined && height >= from
 }
 
 /** The rules that begin to hold in exactly this block. */
-export function activatingRules(chain: ChainName, height: number): readonly RuleName[] {
-  return activatingByHeight(chain).get(height) ?? []
+export function activatingRules(heights: RuleHeights, height: number): readonly RuleName[] {
+  return activatingByHeight(heights).get(height) ?? []
 }
 
-const activating = new Map<ChainName, ReadonlyMap<number, readonly RuleName[]>>()
+const activating = new WeakMap<RuleHeights, ReadonlyMap<number, readonly RuleName[]>>()
 
-function activatingByHeight(chain: ChainName): ReadonlyMap<number, readonly RuleName[]> {
-  let known = activating.get(chain)
+function activatingByHeight(heights: RuleHeights): ReadonlyMap<number, readonly RuleName[]> {
+  let known = activating.get(heights)
   if (known === undefined) {
-    const heights = new Map<number, RuleName[]>()
+    const byHeight = new Map<number, RuleName[]>()
     for (const rule of RULE_NAMES) {
-      const height = activationHeight(chain, rule)
-      if (height !== undefined) heights.set(height, [...(heights.get(height) ?? []), rule])
+      const height = heights[rule]
+      if (height !== undefined) byHeight.set(height, [...(byHeight.get(height) ?? []), rule])
     }
-    activating.set(chain, heights)
-    known = heights
+    activating.set(heights, byHeight)
+    known = byHeight
   }
   return known
 }
@@ -81,12 +65,15 @@ function activatingByHeight(chain: ChainName): ReadonlyMap<number, readonly Rule
  * `also` are further heights at which the record changes.
  */
 export function byStretch<T>(
-  chain: ChainName,
+  heights: RuleHeights,
   make: (isActive: IsActive, from: number) => T,
   also: readonly number[] = [],
 ): (height: number) => T {
-  const starts = [...new Set([0, ...activatingByHeight(chain).keys(), ...also])].sort((a, b) => b - a)
-  const stretches = starts.map((from) => ({ from, made: make((rule) => isActive(chain, rule, from), from) }))
+  const starts = [...new Set([0, ...activatingByHeight(heights).keys(), ...also])].sort((a, b) => b - a)
+  const stretches = starts.map((from) => ({
+    from,
+    made: make((rule) => isActive(heights, rule, from), from),
+  }))
   const first = (stretches.at(-1) as { made: T }).made
   return (height) => {
     for (const { from, made } of stretches) if (height >= from) return made
@@ -95,7 +82,7 @@ export function byStretch<T>(
 }
 
 /** The rules of headers, roots and lists by height. */
-export function rulesAt(name: ChainName): (height: number) => Rules {
+export function rulesAt(heights: RuleHeights): (height: number) => Rules {
   const make = (holds: IsActive, from: number): Rules => {
     const extended = holds('rskip351') && holds('rskip144')
     return {
@@ -108,43 +95,46 @@ export function rulesAt(name: ChainName): (height: number) => Rules {
       parallelSublists: extended,
     }
   }
-  return byStretch(name, make, [FORK_DETECTION_HEADERS])
+  return byStretch(heights, make, [FORK_DETECTION_HEADERS])
 }
 
 /** Floor of the difficulty by height (docs/internals/protocol.md#31-difficulty). */
-export function minimumDifficultyAt(name: ChainName): (height: number) => bigint {
+export function minimumDifficultyAt(name: ChainName, heights: RuleHeights): (height: number) => bigint {
   if (name === 'regtest') return () => 1n
   if (name === 'mainnet') return () => 7_000_000_000_000_000n
-  const isRaised = (height: number) => name === 'testnet' && isActive(name, 'rskip290', height)
+  const isRaised = (height: number) => name === 'testnet' && isActive(heights, 'rskip290', height)
   return (height) => (isRaised(height) ? 550_000_000n : 131_072n)
 }
 
 /** Bound divisor of the difficulty by height (docs/internals/protocol.md#31-difficulty). */
-export function boundDivisorAt(name: ChainName): (height: number) => bigint {
+export function boundDivisorAt(name: ChainName, heights: RuleHeights): (height: number) => bigint {
   if (name === 'regtest') return () => 2048n
-  return (height) => (isActive(name, 'rskip156', height) ? 400n : 50n)
+  return (height) => (isActive(heights, 'rskip156', height) ? 400n : 50n)
 }
 
 /**
  * The parent-chain header's time must differ from ours by less than this many seconds, by height
  * (docs/internals/protocol.md#17-validity).
  */
-export function parentChainTimeWindowAt(name: ChainName): (height: number) => number | undefined {
-  const isWider = (height: number) => name === 'testnet' && isActive(name, 'rskip297', height)
-  return (height) => (!isActive(name, 'rskip179', height) ? undefined : isWider(height) ? 7200 : 300)
+export function parentChainTimeWindowAt(
+  name: ChainName,
+  heights: RuleHeights,
+): (height: number) => number | undefined {
+  const isWider = (height: number) => name === 'testnet' && isActive(heights, 'rskip297', height)
+  return (height) => (!isActive(heights, 'rskip179', height) ? undefined : isWider(height) ? 7200 : 300)
 }
 
 /**
  * How many times the block's minimum a gas price may be, by height (RSKIP-252,
  * docs/internals/protocol.md#42-minimum-gas-price).
  */
-export function gasPriceCapAt(name: ChainName): (height: number) => bigint | undefined {
-  return (height) => (isActive(name, 'rskip252', height) ? 100n : undefined)
+export function gasPriceCapAt(heights: RuleHeights): (height: number) => bigint | undefined {
+  return (height) => (isActive(heights, 'rskip252', height) ? 100n : undefined)
 }
 
 /** Rules of REMASC by height (docs/internals/protocol.md#54-remasc-payout). */
 export function remascRulesAt(
-  name: ChainName,
+  heights: RuleHeights,
 ): (height: number) => { readonly rskip85: boolean; readonly rskip218: boolean } {
-  return byStretch(name, (holds) => ({ rskip85: holds('rskip85'), rskip218: holds('rskip218') }))
+  return byStretch(heights, (holds) => ({ rskip85: holds('rskip85'), rskip218: holds('rskip218') }))
 }

@@ -9,6 +9,7 @@ import {
   type Rules,
   rulesAt,
 } from './activations.ts'
+import { RULE_HEIGHTS, type RuleHeights } from './consensus-rules.ts'
 import { type RemascParameters, remascParameters } from './remasc-parameters.ts'
 
 /** Releases of the reference node with different Bridges on local networks: another first federation, another order of peg-outs. */
@@ -19,6 +20,8 @@ export interface ChainConfig {
   readonly name: ChainName
   /** EIP-155 id, also the answer of `net_version`. */
   readonly chainId: number
+  /** From which block each rule holds: everything below that has a height follows from it. */
+  readonly ruleHeights: RuleHeights
   rulesAt(height: number): Rules
   readonly difficulty: {
     /** Floor of the difficulty at a height. */
@@ -62,6 +65,25 @@ export interface ChainConfig {
   readonly genesis?: { readonly gasLimit?: bigint; readonly minimumGasPrice?: bigint }
 }
 
+/** What of a network's constants depends on the heights of its rules. */
+function byRules(name: ChainName, ruleHeights: RuleHeights) {
+  return {
+    ruleHeights,
+    rulesAt: rulesAt(ruleHeights),
+    gasPriceCapAt: gasPriceCapAt(ruleHeights),
+    parentChainTimeWindowAt: parentChainTimeWindowAt(name, ruleHeights),
+    reward: remascParameters(name, ruleHeights),
+  }
+}
+
+function difficultyOf(name: ChainName, heights: RuleHeights, goalSeconds: number): ChainConfig['difficulty'] {
+  return {
+    minimumAt: minimumDifficultyAt(name, heights),
+    goalSeconds,
+    boundDivisorAt: boundDivisorAt(name, heights),
+  }
+}
+
 function chain(
   name: ChainName,
   own: Pick<ChainConfig, 'chainId' | 'gasLimitTarget' | 'minimumSequentialGas' | 'maxSecondsInFuture'> & {
@@ -69,20 +91,14 @@ function chain(
   },
 ): ChainConfig {
   const { goalSeconds, ...rest } = own
+  const heights = RULE_HEIGHTS[name]
   return {
     name,
     ...rest,
-    rulesAt: rulesAt(name),
-    difficulty: {
-      minimumAt: minimumDifficultyAt(name),
-      goalSeconds,
-      boundDivisorAt: boundDivisorAt(name),
-    },
+    ...byRules(name, heights),
+    difficulty: difficultyOf(name, heights, goalSeconds),
     gasLimitMinimum: 3_000_000n,
     minimumGasPriceTarget: 0n,
-    gasPriceCapAt: gasPriceCapAt(name),
-    parentChainTimeWindowAt: parentChainTimeWindowAt(name),
-    reward: remascParameters(name),
   }
 }
 
@@ -141,6 +157,16 @@ export function withMinimumGasPrice(config: ChainConfig, price: bigint): ChainCo
     ...config,
     minimumGasPriceTarget: price,
     genesis: { ...config.genesis, minimumGasPrice: price },
+  }
+}
+
+/** The same network with other rules. */
+export function withRules(config: ChainConfig, ruleHeights: RuleHeights): ChainConfig {
+  const { name, difficulty } = config
+  return {
+    ...config,
+    ...byRules(name, ruleHeights),
+    difficulty: { ...difficulty, ...difficultyOf(name, ruleHeights, difficulty.goalSeconds) },
   }
 }
 

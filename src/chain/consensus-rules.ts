@@ -28,7 +28,8 @@ export const UPGRADE_HEIGHTS = {
   tbd1000: { regtest: 0, devnet: 0, testnet: undefined, mainnet: undefined },
 } as const satisfies Record<string, Readonly<Record<ChainName, number | undefined>>>
 
-type Upgrade = keyof typeof UPGRADE_HEIGHTS
+/** A network upgrade, by the reference node's name for it. */
+export type Upgrade = keyof typeof UPGRADE_HEIGHTS
 
 /** Upgrade and subject of each rule. `undefined`: no upgrade brings it, only a network's own height does. */
 export const CONSENSUS_RULES = {
@@ -135,10 +136,14 @@ export const CONSENSUS_RULES = {
 /** A rule, by the reference node's name for it. */
 export type RuleName = keyof typeof CONSENSUS_RULES
 
+/** All of them. */
+export const RULE_NAMES = Object.keys(CONSENSUS_RULES) as readonly RuleName[]
+
+/** The first block in which each rule holds; `undefined`: it never does. */
+export type RuleHeights = Readonly<Record<RuleName, number | undefined>>
+
 /** Heights that a network has for single rules, whatever their upgrade; `undefined`: never. */
-export const RULE_HEIGHTS: Readonly<
-  Record<ChainName, Readonly<Partial<Record<RuleName, number | undefined>>>>
-> = {
+const OWN_HEIGHTS: Readonly<Record<ChainName, Readonly<Partial<Record<RuleName, number | undefined>>>>> = {
   regtest: { rskip97: undefined, rskipUMM: 1, rskip144: 1, rskip351: 1, rskip535: 1 },
   devnet: { rskip97: undefined, rskipUMM: 1, rskip144: 1, rskip351: 1, rskip535: 1 },
   testnet: {
@@ -149,4 +154,20 @@ export const RULE_HEIGHTS: Readonly<
     rskip535: 7_604_200,
   },
   mainnet: { rskip536: 8_804_200 },
+}
+
+function heightsOf(chain: ChainName): RuleHeights {
+  const heights = RULE_NAMES.map((rule) => {
+    const [upgrade] = CONSENSUS_RULES[rule]
+    return [rule, upgrade === undefined ? undefined : UPGRADE_HEIGHTS[upgrade][chain]]
+  })
+  return { ...(Object.fromEntries(heights) as RuleHeights), ...OWN_HEIGHTS[chain] }
+}
+
+/** The heights of each network. */
+export const RULE_HEIGHTS: Readonly<Record<ChainName, RuleHeights>> = {
+  regtest: heightsOf('regtest'),
+  devnet: heightsOf('devnet'),
+  testnet: heightsOf('testnet'),
+  mainnet: heightsOf('mainnet'),
 }

@@ -6,7 +6,7 @@ import { fromHex, type Hex, isHexDigits, lowerCaseHex } from '../encoding/hex.ts
 import { encodeRlp } from '../encoding/rlp.ts'
 import { NodeError } from '../errors.ts'
 import { type Account, EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from './account.ts'
-import type { ChainName } from './activations.ts'
+import type { RuleHeights } from './activations.ts'
 import type { ChainConfig } from './config.ts'
 import { ELEMENT, type Header } from './header.ts'
 import { activatePrecompiles } from './precompile-accounts.ts'
@@ -118,7 +118,7 @@ export function parseGenesis(
     throw new NodeError('invalid-options', `genesis file:${where} ${issue?.message ?? 'malformed'}`)
   }
   const file = parsed.data
-  const accounts = genesisAccounts(file, config.name)
+  const accounts = genesisAccounts(file, config.ruleHeights)
   const added = addresses.filter((address) => balance !== undefined || !accounts.has(address))
   for (const address of added) {
     accounts.set(address, { balance: balance ?? LOCAL_BALANCE, nonce: 0n, isContract: false })
@@ -181,14 +181,14 @@ function genesisHeader(file: GenesisFile, config: ChainConfig, stateRoot: Hex): 
   }
 }
 
-function genesisAccounts(file: GenesisFile, chain: ChainName): Map<Hex, GenesisAccount> {
+function genesisAccounts(file: GenesisFile, heights: RuleHeights): Map<Hex, GenesisAccount> {
   const accounts = new Map<Hex, GenesisAccount>()
   const empty = {
     account: () => undefined,
     putAccount: (address: Hex, { balance, nonce, isContract }: Account) =>
       void accounts.set(address, { balance, nonce, isContract }),
   }
-  activatePrecompiles(empty, chain, 0)
+  activatePrecompiles(empty, heights, 0)
   for (const [key, { balance, nonce, contract }] of Object.entries(file.alloc)) {
     if (key === '00') continue
     const address: Hex = `0x${key.toLowerCase()}`

@@ -5,9 +5,9 @@
 
 import type { Hex } from '../encoding/hex.ts'
 import { type Account, EMPTY_ACCOUNT, withBalance, withNonce } from './account.ts'
-import { activatingRules, type ChainName, isActive } from './activations.ts'
+import { activatingRules, isActive } from './activations.ts'
 import { PRECOMPILE_ADDRESS as AT } from './config.ts'
-import type { RuleName } from './consensus-rules.ts'
+import type { RuleHeights, RuleName } from './consensus-rules.ts'
 
 /** The contracts that a rule brings; the others run from genesis on. */
 export const PRECOMPILE_RULES: ReadonlyMap<Hex, RuleName> = new Map<Hex, RuleName>([
@@ -43,8 +43,8 @@ export interface PrecompileState {
  * Makes the accounts of the contracts that begin in the block of this height, with their markers: those of a rule of
  * their own with balance and nonce reset; the first ones, at RSKIP-126, where they are absent.
  */
-export function activatePrecompiles(state: PrecompileState, chain: ChainName, height: number): void {
-  const rules = activatingRules(chain, height)
+export function activatePrecompiles(state: PrecompileState, heights: RuleHeights, height: number): void {
+  const rules = activatingRules(heights, height)
   if (rules.length === 0) return
   if (rules.includes('rskip126')) {
     for (const address of FIRST_PRECOMPILES) {
@@ -59,7 +59,7 @@ export function activatePrecompiles(state: PrecompileState, chain: ChainName, he
 }
 
 /** Does the state after a block of this height hold an account of a precompiled contract at this address? */
-export function hasPrecompileAccount(address: Hex, chain: ChainName, height: number): boolean {
+export function hasPrecompileAccount(address: Hex, heights: RuleHeights, height: number): boolean {
   const rule = FIRST_PRECOMPILES.includes(address) ? 'rskip126' : PRECOMPILE_RULES.get(address)
-  return rule !== undefined && isActive(chain, rule, height)
+  return rule !== undefined && isActive(heights, rule, height)
 }

@@ -1,6 +1,6 @@
 /** What the payout of collected fees depends on, by network (docs/internals/protocol.md#54-remasc-payout). */
 import type { Hex } from '../encoding/hex.ts'
-import { type ChainName, remascRulesAt } from './activations.ts'
+import { type ChainName, type RuleHeights, remascRulesAt } from './activations.ts'
 
 /** One network's constants of REMASC. Heights and spans in blocks. */
 export interface RemascParameters {
@@ -103,9 +103,9 @@ const OWN: Readonly<Record<ChainName, Own>> = {
 }
 
 /** A network's constants of REMASC. */
-export function remascParameters(name: ChainName): RemascParameters {
+export function remascParameters(name: ChainName, heights: RuleHeights): RemascParameters {
   const { maturity, syntheticSpan, labs, earlierLabs = labs, federators } = OWN[name]
-  const rulesAt = remascRulesAt(name)
+  const rulesAt = remascRulesAt(heights)
   return {
     maturity,
     syntheticSpan,

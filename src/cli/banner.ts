@@ -1,5 +1,6 @@
 /** The banner of a started node: its chain, data directory, mining mode, explorer and accounts. */
 import pc from 'picocolors'
+import { changesOf, describeChanges } from '../chain/rule-choice.ts'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type ForkOrigin, originOf } from '../engine/fork/fork.ts'
@@ -58,6 +59,7 @@ export function bannerLines({
   explorer,
 }: BannerParts): string[] {
   const { config, accounts, fork } = engine
+  const rules = describeChanges(changesOf(config))
   const isLocal = config.name === 'regtest' || config.name === 'devnet'
   const row = (name: string, value: string) => `${pc.dim(name.padEnd(9))} ${value}`
   const listed = accounts.list().slice(0, MAX_LISTED)
@@ -65,6 +67,7 @@ export function bannerLines({
     pc.bold('Tandem'),
     row('Chain', `${config.name}, id ${config.chainId} (0x${config.chainId.toString(16)})`),
     ...(fork === undefined ? [] : [row('Fork', forkText(originOf(fork)))]),
+    ...(rules === '' ? [] : [row('Rules', rules)]),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
     row('Mining', miningText(mining, mixedMining)),
     ...(federation === undefined ? [] : [row('Bitcoin', bitcoinText(federation, bitcoinRpc))]),

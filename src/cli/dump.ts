@@ -1,12 +1,12 @@
 /** `tandem dump`: writes the state of a chain, and its blocks, to a file, whole or not at all. */
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { CHAINS } from '../chain/config.ts'
 import { writeStateFile } from '../chain/state-file/write.ts'
 import { fromHex } from '../encoding/hex.ts'
 import { dumpStored } from '../engine/dev/state-dump.ts'
 import { NodeError } from '../errors.ts'
 import { stateText } from '../rpc/wire/state-file.ts'
+import { configOfStored } from '../store/identity.ts'
 import { openStoreForReading } from '../store/level.ts'
 import { addDirectoryFlags, addUrlFlag, dataDirectory, runningNode } from './chain-place.ts'
 import { createRemote } from './remote.ts'
@@ -18,7 +18,7 @@ const DumpAnswer = z.string().regex(/^0x([0-9a-f]{2})+$/)
 async function dumpDirectory(dataDir: string, file: string, history: boolean): Promise<void> {
   const { identity, store } = await openStoreForReading(dataDir)
   try {
-    const config = { ...CHAINS[identity.chain], chainId: identity.chainId }
+    const config = configOfStored(identity)
     const dump = await dumpStored(store, config, history)
     if (dump === undefined) throw new NodeError('database', `The database in ${dataDir} holds no chain.`)
     await writeStateText(file, writeStateFile(dump, config))

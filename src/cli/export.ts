@@ -4,12 +4,13 @@ import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { decodeBlockHeader, encodeBlock } from '../chain/block.ts'
-import { CHAINS, type ChainConfig } from '../chain/config.ts'
+import type { ChainConfig } from '../chain/config.ts'
 import { headerHash } from '../chain/header.ts'
 import { fromHex, type Hex, toHex, toQuantity } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { replaceFile } from '../store/atomic-file.ts'
 import { BlockStore } from '../store/block-store.ts'
+import { configOfStored } from '../store/identity.ts'
 import { openStoreForReading } from '../store/level.ts'
 import { addDirectoryFlags, addUrlFlag, dataDirectory, runningNode } from './chain-place.ts'
 import { remoteChain } from './import-target.ts'
@@ -32,7 +33,7 @@ interface BlockSource {
 
 async function openDirectory(dataDir: string): Promise<BlockSource> {
   const { identity, store } = await openStoreForReading(dataDir)
-  const config = { ...CHAINS[identity.chain], chainId: identity.chainId }
+  const config = configOfStored(identity)
   const blocks = await BlockStore.open(store, config)
   const head = blocks.head()
   const header = head === undefined ? undefined : blocks.header(head)

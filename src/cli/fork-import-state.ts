@@ -8,6 +8,7 @@ import { type ImportedState, importState } from '../state/fork/exported-state.ts
 import type { RemoteChain } from '../state/remote/model.ts'
 import { openRemoteChain } from '../state/remote/remote-chain.ts'
 import { BlockStore } from '../store/block-store.ts'
+import { identityOf } from '../store/identity.ts'
 import { openStore } from '../store/level.ts'
 import { systemDeps } from '../upstream/environment.ts'
 import type { RemoteSettings } from '../upstream/settings.ts'
@@ -38,8 +39,7 @@ async function importInto(dataDir: string, file: string, chain: RemoteChain): Pr
       `The upstream ${upstream.origin} (${upstream.client}) is of another family of nodes, whose states have another format.`,
     )
   }
-  const { name, chainId } = config
-  const store = await openStore({ dataDir, chain: name, chainId, fork: point })
+  const store = await openStore({ dataDir, ...identityOf(config, point) })
   try {
     if ((await BlockStore.open(store, config)).head() !== undefined) {
       throw new NodeError(

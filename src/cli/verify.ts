@@ -1,11 +1,11 @@
 /** `tandem verify`: checks every entry of a data directory, and executes its chain again. Changes nothing without `--repair`. */
 import type { Command } from 'commander'
-import { CHAINS } from '../chain/config.ts'
 import { counted } from '../counted.ts'
 import { mendChain } from '../engine/verification/mend-chain.ts'
 import { type Fault, verifyEntries, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
 import { DamagedTablesError } from '../store/damage.ts'
+import { configOfStored } from '../store/identity.ts'
 import { endRepair, mendStore, noteFault, openStoreForVerification, repairStore } from '../store/level.ts'
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
@@ -87,7 +87,7 @@ async function repair(task: Task, writers: Writers): Promise<void> {
     if (isMended && highest === Number.POSITIVE_INFINITY) throw beyondRepair(dataDir)
     isMended = true
     const { head, identity } = await mendStore(dataDir, async (store, identity) => {
-      const config = { ...CHAINS[identity.chain], chainId: identity.chainId }
+      const config = configOfStored(identity)
       return { head: await mendChain(store, config, highest), identity }
     })
     if (head === undefined) {
@@ -120,7 +120,7 @@ async function verifyFork(
   const onFault = (fault: Fault) => {
     if (++faults <= MOST_PRINTED) output.write(faultLine(fault))
   }
-  const config = { ...CHAINS[identity.chain], chainId: identity.chainId }
+  const config = configOfStored(identity)
   for (const problem of problems) onFault({ table: 'data', key: 'directory', problem })
   await verifyEntries(store, config, onFault)
   if (faults > 0) throw faultsIn(dataDir, faults, '')
@@ -142,7 +142,7 @@ async function verifyChain(
     const { faults, head, executed, nodes } = await verifyStore({
       store,
       problems,
-      config: { ...CHAINS[identity.chain], chainId: identity.chainId },
+      config: configOfStored(identity),
       from,
       onFault(fault) {
         progress.clear()

@@ -3,6 +3,7 @@
 import { byStretch, type IsActive } from '../chain/activations.ts'
 import { BRIDGE_SENDERS } from '../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import { RULE_HEIGHTS, RULE_NAMES, type RuleHeights } from '../chain/consensus-rules.ts'
 import { intrinsicGas, MAX_INITCODE_SIZE, PRESENT_PRICES, type Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
@@ -90,38 +91,11 @@ export const CHAIN_RULES: VmRules = {
   intrinsicGas,
 }
 
-/** Rules that change what a message does. */
-const VM_RULES = [
-  'rskip90',
-  'rskip91',
-  'rskip103',
-  'rskip106',
-  'rskip119',
-  'rskip120',
-  'rskip125',
-  'rskip137',
-  'rskip140',
-  'rskip150',
-  'rskip151',
-  'rskip152',
-  'rskip153',
-  'rskip169',
-  'rskip171',
-  'rskip174',
-  'rskip191',
-  'rskip197',
-  'rskip203',
-  'rskip398',
-  'rskip400',
-  'rskip412',
-  'rskip438',
-  'rskip445',
-  'rskip446',
-  'rskip453',
-  'rskip516',
-  'rskip536',
-  'rskip544',
-] as const
+/** Are these the local network's rules? The few that begin in its first block are rules of headers and lists. */
+function areLocal(isActive: IsActive): boolean {
+  const local = RULE_HEIGHTS.regtest
+  return RULE_NAMES.every((rule) => local[rule] === 1 || isActive(rule) === (local[rule] === 0))
+}
 
 /** The chain's rules, with another release's Bridge where one is asked for. */
 function presentRules(network: BridgeOf, isActive: IsActive): VmRules {
@@ -131,12 +105,11 @@ function presentRules(network: BridgeOf, isActive: IsActive): VmRules {
 }
 
 function makeRules(network: BridgeOf, isActive: IsActive): VmRules {
-  const isPaid = isActive('areBridgeTxsPaid')
-  if (!isPaid && VM_RULES.every(isActive)) return presentRules(network, isActive)
+  if (areLocal(isActive)) return presentRules(network, isActive)
   const prices = {
     dataByte: isActive('rskip400') ? PRESENT_PRICES.dataByte : 68,
     initcodeWord: isActive('rskip438') ? PRESENT_PRICES.initcodeWord : 0,
-    freeSenders: isPaid ? undefined : BRIDGE_SENDERS[network.name],
+    freeSenders: isActive('areBridgeTxsPaid') ? undefined : BRIDGE_SENDERS[network.name],
   }
   return {
     ...CHAIN_RULES,
@@ -160,17 +133,16 @@ function makeRules(network: BridgeOf, isActive: IsActive): VmRules {
   }
 }
 
-const tables = new Map<string, (height: number) => VmRules>()
+const tables = new WeakMap<RuleHeights, Map<string, (height: number) => VmRules>>()
 
 /** A network's rules by height; the same record for all heights between two changes. */
 export function vmRulesOf(network: BridgeOf): (height: number) => VmRules {
-  const { name, bridgeRelease } = network
+  const { name, ruleHeights, bridgeRelease } = network
+  const known = tables.get(ruleHeights) ?? new Map()
+  tables.set(ruleHeights, known)
   const key = `${name} ${bridgeRelease}`
-  let rulesAt = tables.get(key)
-  if (rulesAt === undefined) {
-    rulesAt = byStretch(name, (isActive) => makeRules(network, isActive))
-    tables.set(key, rulesAt)
-  }
+  const rulesAt = known.get(key) ?? byStretch(ruleHeights, (isActive) => makeRules(network, isActive))
+  known.set(key, rulesAt)
   return rulesAt
 }
 

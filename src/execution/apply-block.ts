@@ -74,7 +74,7 @@ export class BlockExecution {
 
   constructor(parts: BlockParts) {
     this.#parts = parts
-    activatePrecompiles(parts.state, parts.config.name, parts.env.number)
+    activatePrecompiles(parts.state, parts.config.ruleHeights, parts.env.number)
     this.#listLimit = parts.sequentialGasLimit
   }
 

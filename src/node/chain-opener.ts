@@ -15,6 +15,7 @@ import type { NodeOptions, ResolvedNodeOptions } from '../options/options.ts'
 import type { Peg } from '../peg/peg.ts'
 import type { Joining } from '../replication/cluster.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
+import { identityOf } from '../store/identity.ts'
 import { openStore, refusalOfStart, type Store } from '../store/level.ts'
 import type { Start } from './origin.ts'
 import { configOf, forkStart, gasCap, genesisOf, joiningOf, miningOf, openPeg, VERSION } from './parts.ts'
@@ -89,8 +90,7 @@ export class ChainOpener {
     const forked = remote && { remote, unpaid: new Set<number>() }
     const config = configOf(options, forked)
     const { dataDir, fsync } = options
-    const { name: chain, chainId } = config
-    const identity = { chain, chainId, fork: remote?.point }
+    const identity = identityOf(config, remote?.point)
     const onNotice = (sentence: string) => logger.warn(sentence)
     const local = given ?? (await openStore({ ...identity, dataDir, fsync, onNotice }))
     const joining = await joiningOf(options, config, local, logger)

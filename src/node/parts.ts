@@ -8,8 +8,10 @@ import {
   withBlockGasLimit,
   withDifficulty,
   withMinimumGasPrice,
+  withRules,
 } from '../chain/config.ts'
 import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../chain/genesis.ts'
+import { chosenHeights, type RuleChoice } from '../chain/rule-choice.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import { forkConfig } from '../engine/fork/fork.ts'
@@ -23,6 +25,7 @@ import type { PegOptions } from '../peg/open-peg.ts'
 import type { Peg } from '../peg/peg.ts'
 import type { Joining } from '../replication/cluster.ts'
 import { BlockStore } from '../store/block-store.ts'
+import { identityOf } from '../store/identity.ts'
 import type { Store } from '../store/level.ts'
 import { packageVersion, readGenesisFile } from '../store/package-files.ts'
 
@@ -41,12 +44,23 @@ export function clientVersion({ preset, evm }: ResolvedNodeOptions): string {
   return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
 }
 
+/** The constants with the rules that the options ask for; those of the first blocks stay as they are where they have been made. */
+function chosenRules(config: ChainConfig, options: RuleChoice, first?: number): ChainConfig {
+  const heights = chosenHeights(config.name, options, first)
+  return heights === config.ruleHeights ? config : withRules(config, heights)
+}
+
+function forkOf({ remote, unpaid }: Pick<ForkStart, 'remote' | 'unpaid'>, options: RuleChoice): ChainConfig {
+  const { point } = remote
+  return forkConfig({ config: chosenRules(remote.config, options, point.number + 1), point }, unpaid)
+}
+
 /** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */
 export function configOf(
   options: ResolvedNodeOptions,
   fork: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
 ): ChainConfig {
-  let config = fork === undefined ? CHAINS[options.chain] : forkConfig(fork.remote, fork.unpaid)
+  let config = fork === undefined ? chosenRules(CHAINS[options.chain], options) : forkOf(fork, options)
   if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
   if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
   if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
@@ -157,7 +171,7 @@ export async function openPeg(
 /** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */
 export async function joiningOf(
   options: ResolvedNodeOptions,
-  { name: chain, chainId }: ChainConfig,
+  config: ChainConfig,
   store: Store,
   logger: Logger,
 ): Promise<Joining | undefined> {
@@ -174,7 +188,7 @@ export async function joiningOf(
   const { clusterCreds, clusterCa, clusterReplicas, clusterLogBytes } = options
   const where = { url: cluster, creds: clusterCreds, ca: clusterCa, name: clusterName }
   const size = { replicas: clusterReplicas, logBytes: clusterLogBytes }
-  return openCluster({ ...where, ...size, role, maxLag }, { chain, chainId }, store, logger).catch(
+  return openCluster({ ...where, ...size, role, maxLag }, identityOf(config), store, logger).catch(
     async (error) => {
       await store.close()
       throw error

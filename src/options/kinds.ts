@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { LATEST_TIMESTAMP } from '../chain/config.ts'
+import type { RuleTable } from '../chain/rule-choice.ts'
 import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 
 /** The part of a schema that checks a value; the package's declarations cannot name types of zod, which is bundled. */
@@ -123,6 +124,20 @@ export const paths: Kind<readonly string[], readonly string[]> = {
       .split(',')
       .map((path) => path.trim())
       .filter((path) => path !== ''),
+}
+
+/** The name of an upgrade, or heights of rules by name, as JSON in text; null: never. */
+export const ruleTable: Kind<string | RuleTable, string | RuleTable> = {
+  schema: () => z.union([z.string().regex(/^\w{1,32}$/), z.record(z.string(), z.int().min(0).nullable())]),
+  expects: 'the name of an upgrade, next, or JSON with the height of each rule, null for never',
+  fromText(value) {
+    if (!value.trimStart().startsWith('{')) return value
+    try {
+      return JSON.parse(value)
+    } catch {
+      return value
+    }
+  },
 }
 
 /** Longest delay of a timer of Node, milliseconds. */

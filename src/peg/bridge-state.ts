@@ -11,7 +11,7 @@ import { cellBytes } from '../state/state-keys.ts'
 export function bridgeAt(
   state: StateReader,
   height: number,
-  { name, bridgeRelease }: Pick<ChainConfig, 'name' | 'bridgeRelease'>,
+  { name, ruleHeights, bridgeRelease }: Pick<ChainConfig, 'name' | 'ruleHeights' | 'bridgeRelease'>,
 ): BridgeState {
   const written = new Map<bigint, Uint8Array>()
   const bytes = (slot: bigint) => written.get(slot) ?? cellBytes(state.cell(PRECOMPILE_ADDRESS.bridge, slot))
@@ -20,6 +20,6 @@ export function bridgeAt(
     bytes,
     setBytes: (slot: bigint, value: Uint8Array) => void written.set(slot, value),
   }
-  const rules = bridgeRules((rule) => isActive(name, rule, height), bridgeRelease)
+  const rules = bridgeRules((rule) => isActive(ruleHeights, rule, height), bridgeRelease)
   return openBridge({ storage, number: height }, bridgeNetwork(name, bridgeRelease), rules)
 }

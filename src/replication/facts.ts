@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { JetStreamApiError } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import { z } from 'zod'
+import { describeChanges, type RuleTable, sameChanges } from '../chain/rule-choice.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
-import { FORMAT } from '../store/identity.ts'
+import { type Identity as DatabaseIdentity, FORMAT } from '../store/identity.ts'
 
 /** Raised with every change to the log, to snapshots or to the calls between nodes that another version would misread. */
 const PROTOCOL = 1
@@ -16,6 +17,8 @@ const Identity = z.object({
   cluster: z.string(),
   chain: z.string(),
   chainId: z.int(),
+  /** Rules with other heights than the network's. */
+  rules: z.record(z.string(), z.int().nullable()).optional(),
   genesis: z.string(),
   /** Timestamp of block 0, Unix seconds. */
   genesisTime: z.int(),
@@ -29,10 +32,7 @@ const Identity = z.object({
 export type ClusterIdentity = z.infer<typeof Identity>
 
 /** What a node itself contributes. */
-export interface OwnIdentity {
-  readonly chain: string
-  readonly chainId: number
-}
+export type OwnIdentity = Pick<DatabaseIdentity, 'chain' | 'chainId' | 'rules'>
 
 /** The identity of a cluster; `undefined` before its first leader. */
 export async function readClusterIdentity(bucket: KV): Promise<ClusterIdentity | undefined> {
@@ -66,6 +66,13 @@ export function requireSameChain(name: string, found: ClusterIdentity, own: OwnI
   if (found.chain !== own.chain || found.chainId !== own.chainId) {
     throw refused(
       `runs chain ${found.chain} (chain id ${found.chainId}), and this node ${own.chain} (chain id ${own.chainId}).`,
+    )
+  }
+  const [theirs, ours] = [found.rules ?? {}, own.rules ?? {}]
+  if (!sameChanges(theirs, ours)) {
+    const words = (rules: RuleTable) => describeChanges(rules) || 'no other rules than its network'
+    throw refused(
+      `has ${words(theirs)}, and this node ${words(ours)}: start it with the rules of the other nodes (--rules).`,
     )
   }
   if (found.format !== FORMAT || found.protocol !== PROTOCOL) {

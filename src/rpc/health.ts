@@ -1,4 +1,5 @@
 /** The health of a node in figures, for monitoring. */
+import { changesIn, type RuleTable } from '../chain/rule-choice.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type ForkOrigin, originOf } from '../engine/fork/fork.ts'
 import type { ClusterHealth } from '../replication/model.ts'
@@ -21,6 +22,8 @@ export interface Health {
   readonly storageFailure?: string | undefined
   /** What was found damaged in the files of the database since the start, in phrases. Absent as above. */
   readonly storageDamage?: readonly string[] | undefined
+  /** Rules with other heights than the network's; absent for none. */
+  readonly rules?: RuleTable | undefined
   /** The block that a fork starts from, and where it was found; absent in a node that forks no other chain. */
   readonly fork?: ForkOrigin
   /** The requests to the upstream; absent in a node that does not fork another chain. */
@@ -40,6 +43,7 @@ export async function readHealth(
   return {
     chain: config.name,
     chainId: config.chainId,
+    rules: changesIn(config),
     head: header.number,
     headTimestamp: header.timestamp,
     ...queries.poolSize(),

@@ -1,5 +1,6 @@
 /** The method list as an OpenRPC document (spec.open-rpc.org); everything in it derives from the method values. */
 import { z } from 'zod'
+import type { RuleTable } from '../chain/rule-choice.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { type AnswerKind, ERROR_MEANINGS, OF_ANY_CALL } from './error-meanings.ts'
 import type { AnyMethod } from './method.ts'
@@ -105,12 +106,20 @@ function errorComponents(methods: readonly AnyMethod[]): Json {
   )
 }
 
-/** An OpenRPC document of these methods; `release` is the version of this software. */
-export function openRpcDocument(methods: readonly AnyMethod[], release: string): Json {
+/**
+ * An OpenRPC document of these methods; `release` is the version of this software, `rules` those that the chain has
+ * other than its network.
+ */
+export function openRpcDocument(methods: readonly AnyMethod[], release: string, rules: RuleTable = {}): Json {
   const made = methods.map(entryOf)
   return {
     openrpc: '1.3.2',
-    info: { title: 'Tandem JSON-RPC', version: release, description: DESCRIPTION },
+    info: {
+      title: 'Tandem JSON-RPC',
+      version: release,
+      description: DESCRIPTION,
+      ...(Object.keys(rules).length > 0 && { 'x-rules': rules }),
+    },
     methods: made.map(({ described }) => described),
     components: {
       schemas: Object.assign({}, ...made.map(({ schemas }) => schemas)),

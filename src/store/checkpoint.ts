@@ -34,6 +34,7 @@ const content = z.object({
   chain: z.custom<ChainName>((name) => typeof name === 'string' && Object.hasOwn(CHAINS, name)),
   chainId: z.int(),
   fork: z.object({ number: z.int(), hash: hex }).optional(),
+  rules: z.record(z.string(), z.int().nullable()).optional(),
   head: headPosition.optional(),
   log: z.int().optional(),
   damage: z.string().optional(),
@@ -74,11 +75,11 @@ const checksum = (text: string): string => crc32(text).toString(16).padStart(8, 
 async function store(
   files: Files,
   dataDir: string,
-  { chain, chainId, fork }: Identity,
+  { chain, chainId, fork, rules }: Identity,
   { sequence, head, log, damage, isInRepair }: Checkpoint,
 ): Promise<void> {
   const repair = isInRepair ? true : undefined
-  const text = JSON.stringify({ sequence, chain, chainId, fork, head, log, damage, repair })
+  const text = JSON.stringify({ sequence, chain, chainId, fork, rules, head, log, damage, repair })
   await replaceFile(join(dataDir, CHECKPOINT_FILE), `${text}\n${checksum(text)}\n`, 0o666, files)
 }
 
@@ -96,8 +97,8 @@ export function readCheckpoint(dataDir: string, files: Files = diskFiles): Check
   const isWhole = checksum(text) === sum && end === '' && more.length === 0
   const parsed = isWhole ? content.safeParse(JSON.parse(text)) : undefined
   if (parsed?.data === undefined) return { ...NONE, damage: `${CHECKPOINT_FILE} cannot be read` }
-  const { chain, chainId, fork, sequence, head, log, damage, repair = false } = parsed.data
-  return { sequence, identity: { chain, chainId, fork }, head, log, damage, isInRepair: repair }
+  const { chain, chainId, fork, rules, sequence, head, log, damage, repair = false } = parsed.data
+  return { sequence, identity: { chain, chainId, fork, rules }, head, log, damage, isInRepair: repair }
 }
 
 /** Notes damage that LevelDB does not find a second time, so that no later start overlooks it. */

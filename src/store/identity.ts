@@ -3,7 +3,14 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
-import { CHAINS } from '../chain/config.ts'
+import { CHAINS, type ChainConfig, withRules } from '../chain/config.ts'
+import {
+  changedHeights,
+  changesIn,
+  describeChanges,
+  type RuleTable,
+  sameChanges,
+} from '../chain/rule-choice.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
@@ -17,6 +24,22 @@ export interface Identity {
   readonly chainId: number
   /** The block of another chain that this one forks; absent for a chain of its own. */
   readonly fork?: ForkedBlock | undefined
+  /** Rules with other heights than the network's; absent for none. */
+  readonly rules?: RuleTable | undefined
+}
+
+/** The identity of a chain with these constants. */
+export function identityOf(
+  config: Pick<ChainConfig, 'name' | 'chainId' | 'ruleHeights'>,
+  fork?: ForkedBlock,
+): Identity {
+  const { name: chain, chainId } = config
+  return { chain, chainId, fork, rules: changesIn(config) }
+}
+
+/** The constants of the chain in a directory, where it is no fork. */
+export function configOfStored({ chain, chainId, rules }: Identity): ChainConfig {
+  return withRules({ ...CHAINS[chain], chainId }, changedHeights(chain, rules))
 }
 
 /** A block by height and hash. */
@@ -45,6 +68,7 @@ const identityFile = z.object({
   chain: z.string(),
   chainId: z.int(),
   fork: forkedBlock.optional(),
+  rules: z.record(z.string(), z.int().min(0).nullable()).optional(),
 })
 
 /** A file of the operating system or of a start that was killed; a directory with no more than these counts as empty. */
@@ -93,10 +117,35 @@ export async function checkIdentity(
     )
   }
   if (found.fork?.hash !== identity.fork?.hash) throw otherFork(directory, found.fork, identity.fork)
+  if (!sameChanges(found.rules ?? {}, identity.rules ?? {}))
+    throw otherRules(directory, found.rules, identity.rules)
 }
 
-function isSame(found: z.infer<typeof identityFile>, { chain, chainId, fork }: Identity): boolean {
-  return found.chain === chain && found.chainId === chainId && found.fork?.hash === fork?.hash
+function isSame(
+  found: z.infer<typeof identityFile>,
+  { chain, chainId, fork, rules = {} }: Identity,
+): boolean {
+  const isSameBlock = found.fork?.hash === fork?.hash
+  return (
+    found.chain === chain && found.chainId === chainId && isSameBlock && sameChanges(found.rules ?? {}, rules)
+  )
+}
+
+/** Heights as they are given to `--rules`. */
+const asOption = (rules: RuleTable | undefined) =>
+  rules === undefined ? 'without --rules' : `with --rules '${JSON.stringify(rules)}'`
+
+function otherRules(
+  directory: string,
+  found: RuleTable | undefined,
+  wanted: RuleTable | undefined,
+): NodeError {
+  const words = (rules: RuleTable = {}) => describeChanges(rules) || 'no other rules than its network'
+  return new NodeError(
+    'database',
+    `The database in ${directory} holds a chain with ${words(found)}, and the options ask for ${words(wanted)}: ` +
+      `start ${asOption(found)} to continue it, or choose another directory.`,
+  )
 }
 
 function otherFork(
@@ -139,9 +188,9 @@ export async function requireDatabase(directory: string): Promise<Identity> {
     )
   }
   requireFormat(directory, found.format)
-  const { chain, chainId, fork } = found
+  const { chain, chainId, fork, rules } = found
   if (!isChainName(chain)) throw notOurs(directory, `its ${IDENTITY_FILE} names the unknown chain ${chain}`)
-  return { chain, chainId, fork }
+  return { chain, chainId, fork, rules }
 }
 
 /** Throws `database` when there is no database of this format in a directory, and when it is of a fork. */
@@ -184,7 +233,7 @@ async function read(directory: string): Promise<z.infer<typeof identityFile> | u
   }
 }
 
-async function claim(directory: string, { chain, chainId, fork }: Identity): Promise<void> {
+async function claim(directory: string, { chain, chainId, fork, rules }: Identity): Promise<void> {
   try {
     diskFiles.makeFolder(directory)
   } catch (error) {
@@ -196,7 +245,13 @@ async function claim(directory: string, { chain, chainId, fork }: Identity): Pro
   const names = await readdir(directory)
   if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${IDENTITY_FILE}`)
   try {
-    const identity = { format: DIRECTORY_FORMAT, chain, chainId, ...(fork && { fork }) }
+    const identity = {
+      format: DIRECTORY_FORMAT,
+      chain,
+      chainId,
+      ...(fork && { fork }),
+      ...(rules && { rules }),
+    }
     await replaceFile(join(directory, IDENTITY_FILE), `${JSON.stringify(identity)}\n`, 0o666)
   } catch (error) {
     throw new NodeError('database', `The data directory ${directory} cannot be written: ${messageOf(error)}`)

@@ -76,6 +76,7 @@ export class MonitoringPages {
     const head = seen && {
       head: seen.head,
       ...(seen.fork && { fork: seen.fork }),
+      ...(seen.rules && { rules: seen.rules }),
       ...(seen.bitcoin && { bitcoin: seen.bitcoin }),
       ...(seen.cluster && placeOf(seen.cluster)),
     }

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import heights from '../../fixtures/chain/activation-heights.json' with { type: 'json' }
 import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
-import { activatingRules, activationHeight, isActive } from '../../src/chain/activations.ts'
+import { activatingRules, isActive } from '../../src/chain/activations.ts'
 import { PRECOMPILE_ADDRESS as AT, CHAINS } from '../../src/chain/config.ts'
-import { CONSENSUS_RULES, type RuleName } from '../../src/chain/consensus-rules.ts'
+import { CONSENSUS_RULES, RULE_HEIGHTS, type RuleName } from '../../src/chain/consensus-rules.ts'
 import { parseGenesis } from '../../src/chain/genesis.ts'
 import { activatePrecompiles } from '../../src/chain/precompile-accounts.ts'
 import { Overlay } from '../../src/state/overlay.ts'
@@ -17,20 +17,20 @@ const RULES = Object.keys(CONSENSUS_RULES) as RuleName[]
 
 describe('activation heights', () => {
   it.each(NETWORKS)('of %s equal those of the reference node', (network) => {
-    const own = Object.fromEntries(RULES.map((rule) => [rule, activationHeight(network, rule) ?? -1]))
+    const own = Object.fromEntries(RULES.map((rule) => [rule, RULE_HEIGHTS[network][rule] ?? -1]))
     expect(own).toEqual(heights[network])
   })
 
   it('of devnet equal those of regtest', () => {
-    for (const rule of RULES) expect(activationHeight('devnet', rule)).toBe(activationHeight('regtest', rule))
+    for (const rule of RULES) expect(RULE_HEIGHTS.devnet[rule]).toBe(RULE_HEIGHTS.regtest[rule])
   })
 
   it('apply from the block of that height on', () => {
-    expect(isActive('mainnet', 'rskip125', 1_590_999)).toBe(false)
-    expect(isActive('mainnet', 'rskip125', 1_591_000)).toBe(true)
-    expect(isActive('regtest', 'areBridgeTxsPaid', 50_000_000)).toBe(false)
-    expect(activatingRules('mainnet', 8_052_200)).toEqual(['rskip305', 'rskip516'])
-    expect(activatingRules('mainnet', 8_052_201)).toEqual([])
+    expect(isActive(RULE_HEIGHTS.mainnet, 'rskip125', 1_590_999)).toBe(false)
+    expect(isActive(RULE_HEIGHTS.mainnet, 'rskip125', 1_591_000)).toBe(true)
+    expect(isActive(RULE_HEIGHTS.regtest, 'areBridgeTxsPaid', 50_000_000)).toBe(false)
+    expect(activatingRules(RULE_HEIGHTS.mainnet, 8_052_200)).toEqual(['rskip305', 'rskip516'])
+    expect(activatingRules(RULE_HEIGHTS.mainnet, 8_052_201)).toEqual([])
   })
 })
 
@@ -41,7 +41,7 @@ describe('accounts of precompiled contracts', () => {
   it('are created at RSKIP-126 where absent, and existing ones stay unchanged', () => {
     const state = new Overlay(NOTHING)
     state.putAccount(AT.identity, rich)
-    activatePrecompiles(state, 'mainnet', 1_591_000)
+    activatePrecompiles(state, RULE_HEIGHTS.mainnet, 1_591_000)
     expect(state.account(AT.identity)).toEqual({ ...rich, isContract: true })
     for (const address of [AT.ecrecover, AT.modexp, AT.bridge, AT.remasc]) {
       expect(state.account(address)).toEqual(marked)
@@ -58,14 +58,14 @@ describe('accounts of precompiled contracts', () => {
   ])('are created again by their own rule: mainnet %d', (height, addresses) => {
     const state = new Overlay(NOTHING)
     for (const address of addresses) state.putAccount(address, rich)
-    activatePrecompiles(state, 'mainnet', height)
+    activatePrecompiles(state, RULE_HEIGHTS.mainnet, height)
     for (const address of addresses) expect(state.account(address)).toEqual(marked)
   })
 
   it('change nothing between activations', () => {
     const state = new Overlay(NOTHING)
-    activatePrecompiles(state, 'mainnet', 1_591_001)
-    activatePrecompiles(state, 'mainnet', 1)
+    activatePrecompiles(state, RULE_HEIGHTS.mainnet, 1_591_001)
+    activatePrecompiles(state, RULE_HEIGHTS.mainnet, 1)
     expect(state.changes().accounts.size).toBe(0)
   })
 

@@ -1,7 +1,7 @@
 /** Both EVMs on the same messages: random ones at random heights of the main network, and planted differences. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
+import { CHAINS, PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { createBothVm } from '../../src/ethereumjs/both.ts'
 import { OPERATIONS, opcodeTable } from '../../src/evm/opcodes/table.ts'
 import { CHAIN_RULES, type VmRules, vmRulesOf } from '../../src/evm/rules.ts'
@@ -18,7 +18,7 @@ HEIGHTS.push(6_223_700, 7_338_024, 8_052_200, 8_804_200)
 
 describe('both EVMs', () => {
   it('give the same result at every height of the main network', async () => {
-    const vm = createBothVm({ chainId: 30, rulesAt: vmRulesOf({ name: 'mainnet' }) })
+    const vm = createBothVm({ chainId: 30, rulesAt: vmRulesOf(CHAINS.mainnet) })
     const heights = fc.constantFrom(...HEIGHTS)
     const seed = Date.now() % 2 ** 31
     await fc.assert(

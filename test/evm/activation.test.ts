@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT } from '../../src/chain/account.ts'
-import { PRECOMPILE_ADDRESS as AT } from '../../src/chain/config.ts'
+import { PRECOMPILE_ADDRESS as AT, CHAINS } from '../../src/chain/config.ts'
 import { contractAddress } from '../../src/chain/transaction.ts'
 import { concat } from '../../src/encoding/bytes.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
@@ -15,7 +15,7 @@ import { assemble } from '../support/assembler.ts'
 import { CONTRACT, ENVIRONMENT, OTHER, RETURN_TOP, run, word, world } from '../support/execution.ts'
 
 /** Runs each message by the library's EVM as well, and fails where that does something else. */
-const vm = createBothVm({ chainId: 30, rulesAt: vmRulesOf({ name: 'mainnet' }) })
+const vm = createBothVm({ chainId: 30, rulesAt: vmRulesOf(CHAINS.mainnet) })
 
 /** Runs code at a height of mainnet. */
 function at(number: number, code: string | Uint8Array, more: Parameters<typeof world>[0] = {}) {
@@ -34,9 +34,9 @@ async function failure(number: number, code: string | Uint8Array): Promise<strin
 
 describe('rule sets', () => {
   it('are the current ones on the local network, and shared between activations', () => {
-    expect(vmRulesOf({ name: 'regtest' })(0)).toBe(CHAIN_RULES)
-    expect(vmRulesOf({ name: 'devnet' })(7)).toBe(CHAIN_RULES)
-    const mainnet = vmRulesOf({ name: 'mainnet' })
+    expect(vmRulesOf(CHAINS.regtest)(0)).toBe(CHAIN_RULES)
+    expect(vmRulesOf(CHAINS.devnet)(7)).toBe(CHAIN_RULES)
+    const mainnet = vmRulesOf(CHAINS.mainnet)
     expect(mainnet(1_591_000)).toBe(mainnet(1_600_000))
     expect(mainnet(1_590_999)).not.toBe(mainnet(1_591_000))
   })
@@ -175,13 +175,13 @@ describe('precompiled contracts', () => {
     ['secp256k1Add', 8_052_200],
     ['secp256k1Mul', 8_052_200],
   ])('%s runs from %d on', (name, from) => {
-    expect(vmRulesOf({ name: 'mainnet' })(from - 1).precompiles.has(AT[name])).toBe(false)
-    expect(vmRulesOf({ name: 'mainnet' })(from).precompiles.has(AT[name])).toBe(true)
+    expect(vmRulesOf(CHAINS.mainnet)(from - 1).precompiles.has(AT[name])).toBe(false)
+    expect(vmRulesOf(CHAINS.mainnet)(from).precompiles.has(AT[name])).toBe(true)
   })
 
   it('take input of any length from contracts before RSKIP-516', () => {
     const most = (height: number) =>
-      vmRulesOf({ name: 'mainnet' })(height).precompiles.get(AT.bn128Add)?.maxInputFromContract
+      vmRulesOf(CHAINS.mainnet)(height).precompiles.get(AT.bn128Add)?.maxInputFromContract
     expect(most(8_052_199)).toBeUndefined()
     expect(most(8_052_200)).toBe(128)
   })
@@ -194,8 +194,7 @@ describe('precompiled contracts', () => {
   })
 
   it('have two additional block header methods from RSKIP-536 on', async () => {
-    const contracts = (height: number) =>
-      vmRulesOf({ name: 'mainnet' })(height).precompiles.get(AT.blockHeader)
+    const contracts = (height: number) => vmRulesOf(CHAINS.mainnet)(height).precompiles.get(AT.blockHeader)
     for (const method of ['getCumulativeWork(int256)', 'getDifficultyWithUncles(int256)']) {
       const selector = keccak256(new TextEncoder().encode(method)).subarray(0, 4)
       const input = concat(selector, new Uint8Array(32))
@@ -267,7 +266,7 @@ describe('creations', () => {
 
 describe('intrinsic gas', () => {
   const gas = (height: number, data: Hex, to: Hex | null = OTHER) =>
-    vmRulesOf({ name: 'mainnet' })(height).intrinsicGas({ to, data: fromHex(data) })
+    vmRulesOf(CHAINS.mainnet)(height).intrinsicGas({ to, data: fromHex(data) })
 
   it('is 68 a byte before RSKIP-400, 16 after', () => {
     expect(gas(6_223_699, '0x0001')).toBe(21_072n)
@@ -277,16 +276,16 @@ describe('intrinsic gas', () => {
   it('includes words of init code from RSKIP-438 on', () => {
     expect(gas(7_338_023, '0x01', null)).toBe(53_016n)
     expect(gas(7_338_024, '0x01', null)).toBe(53_018n)
-    expect(vmRulesOf({ name: 'mainnet' })(7_338_023).maxInitcodeSize).toBe(Number.POSITIVE_INFINITY)
+    expect(vmRulesOf(CHAINS.mainnet)(7_338_023).maxInitcodeSize).toBe(Number.POSITIVE_INFINITY)
   })
 
   it("is also charged to the Bridge's own senders once a network is set up", () => {
     const from: Hex = '0x0a1d7f3c50dae072b019eff0f306ae1613b56b3c'
     const call = { from, to: AT.bridge, data: new Uint8Array() }
-    expect(vmRulesOf({ name: 'mainnet' })(369_999).intrinsicGas(call)).toBe(0n)
-    expect(vmRulesOf({ name: 'mainnet' })(370_000).intrinsicGas(call)).toBe(21_000n)
+    expect(vmRulesOf(CHAINS.mainnet)(369_999).intrinsicGas(call)).toBe(0n)
+    expect(vmRulesOf(CHAINS.mainnet)(370_000).intrinsicGas(call)).toBe(21_000n)
     const local: Hex = '0x85845342b0d5260d516d6da5280a7df9a96d1925'
-    expect(vmRulesOf({ name: 'mainnet' })(369_999).intrinsicGas({ ...call, from: local })).toBe(21_000n)
-    expect(vmRulesOf({ name: 'regtest' })(370_000).intrinsicGas({ ...call, from: local })).toBe(0n)
+    expect(vmRulesOf(CHAINS.mainnet)(369_999).intrinsicGas({ ...call, from: local })).toBe(21_000n)
+    expect(vmRulesOf(CHAINS.regtest)(370_000).intrinsicGas({ ...call, from: local })).toBe(0n)
   })
 })

@@ -52,7 +52,7 @@ const MINER: Hex = '0xec4ddeb4380ad69b3e509baad9f158cdf4e4681d'
 function rootsOf(chain: ChainName, blocks: number): Hex[] {
   const config = CHAINS[chain]
   const trie = new StateTrie({ node: () => undefined, code: () => undefined })
-  const vm = createVm({ chainId: config.chainId, rulesAt: vmRulesOf({ name: chain }) })
+  const vm = createVm({ chainId: config.chainId, rulesAt: vmRulesOf(config) })
   const file = new URL(`../../genesis/${chain}.json`, import.meta.url)
   const genesis = parseGenesis(JSON.parse(readFileSync(file, 'utf8')), config)
   const roots: Hex[] = []

@@ -42,6 +42,10 @@ describeWith(NATS_SERVER, 'joining a cluster', () => {
     expect(await refusal({ chain: 'testnet' })).toBe(
       `cluster: The cluster ${clusterName} runs chain regtest (chain id 33), and this node testnet (chain id 31).`,
     )
+    expect(await refusal({ deactivate: ['rskip398'] })).toBe(
+      `cluster: The cluster ${clusterName} has no other rules than its network, and this node rskip398 never: ` +
+        'start it with the rules of the other nodes (--rules).',
+    )
     expect(await refusal({ accountBalance: 5n })).toMatch(
       /^cluster: The chain of the cluster \S+ began with block 0x[0-9a-f]{64}, and this node's settings make 0x[0-9a-f]{64}: its genesis, accounts or balances are others\.$/,
     )

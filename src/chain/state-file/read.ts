@@ -8,6 +8,7 @@ import { MAX_NONCE } from '../account.ts'
 import { decodeBlock } from '../block.ts'
 import { type ChainConfig, LATEST_TIMESTAMP } from '../config.ts'
 import { decodeReceipt } from '../receipt.ts'
+import { changesOf, describeChanges, type RuleTable, sameChanges } from '../rule-choice.ts'
 import { restoreTransaction, type Transaction } from '../transaction.ts'
 import type {
   AccountChange,
@@ -145,6 +146,7 @@ const envelope = z.object({
   version: z.int(),
   chain: z.string(),
   chainId: z.int(),
+  rules: z.record(z.string(), z.int().min(0).nullable()).default({}),
   head: z.object({ number: z.int().min(0), hash, stateRoot: hash }),
   accounts,
   otherAccounts,
@@ -244,6 +246,16 @@ function requireChainId(found: number, { name, chainId }: ChainConfig): void {
   )
 }
 
+/** Throws `invalid-params` for blocks that were made by other rules. */
+function requireRules(found: RuleTable, config: ChainConfig): void {
+  const own = changesOf(config)
+  if (sameChanges(found, own)) return
+  const words = (rules: RuleTable) => describeChanges(rules) || 'no other rules than its network'
+  throw invalidParams(
+    `The chain of the state file has ${words(found)}, and this one ${words(own)}: start the node with the same rules (--rules), or dump the state without history.`,
+  )
+}
+
 function ownFile(json: object, text: string, config: ChainConfig, isForced: boolean): StateFile {
   const version = 'version' in json ? json.version : undefined
   if (version !== STATE_VERSION) {
@@ -264,6 +276,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
     const loaded = new Map([...file.accounts, ...file.otherAccounts])
     return { kind: 'accounts', accounts: loaded, head: file.block ?? undefined }
   }
+  requireRules(file.rules, config)
   return {
     kind: 'chain',
     head,

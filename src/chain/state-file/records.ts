@@ -1,8 +1,10 @@
 /** What a state file holds, as values: accounts, and blocks with what each changed of the state. */
+
 import type { Hex } from '../../encoding/hex.ts'
 import type { Block, TransactionInternals } from '../block.ts'
 import type { Header } from '../header.ts'
 import type { Receipt } from '../receipt.ts'
+import type { RuleTable } from '../rule-choice.ts'
 import type { Transaction } from '../transaction.ts'
 
 /** Bytes of storage cells by slot; no bytes empty a cell. A word is in its minimal form. */
@@ -54,6 +56,8 @@ export interface ChainIdentity {
   /** Name of the network. */
   readonly chain: string
   readonly chainId: number
+  /** Rules with other heights than the network's; absent for none. */
+  readonly rules?: RuleTable | undefined
 }
 
 /** The head of a dumped chain. */

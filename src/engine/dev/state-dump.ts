@@ -1,7 +1,9 @@
 /** Dumps: the state after the head, and the blocks with what each changed of the state. */
+
 import { type Account, EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
+import { changesIn } from '../../chain/rule-choice.ts'
 import type {
   AccountChange,
   BlockRecord,
@@ -132,6 +134,7 @@ export function createDump({
     return {
       chain: config.name,
       chainId: config.chainId,
+      rules: changesIn(config),
       genesis: genesis.hash,
       head: { number, hash: head.hash, stateRoot: head.postState },
       header: head.block.header,

@@ -147,7 +147,10 @@ function createPointCheck(remote: RemoteChain, logger: Logger): () => void {
  * fork detection data (RSKIP-110) of local blocks, which would need hundreds of the upstream's headers. Blocks at the
  * heights `unpaid` leave out the payout of collected fees.
  */
-export function forkConfig({ config, point }: RemoteChain, unpaid: ReadonlySet<number>): ChainConfig {
+export function forkConfig(
+  { config, point }: Pick<RemoteChain, 'config' | 'point'>,
+  unpaid: ReadonlySet<number>,
+): ChainConfig {
   const { difficulty } = CHAINS.regtest
   const localRules = new Map<Rules, Rules>()
   const rulesAt = (height: number): Rules => {

@@ -33,11 +33,14 @@ function uncut({ maxInputFromContract: _, ...contract }: Precompile): Precompile
   return contract
 }
 
-/** The network, and the release of the reference node whose Bridge it has. */
-export type BridgeOf = Pick<ChainConfig, 'name' | 'bridgeRelease'>
+/** The network, its rules, and the release of the reference node whose Bridge it has. */
+export type BridgeOf = Pick<ChainConfig, 'name' | 'ruleHeights' | 'bridgeRelease'>
 
 /** The Bridge of a network while these rules are in force. */
-export function bridgeOf({ name, bridgeRelease }: BridgeOf, isActive: IsActive): Precompile {
+export function bridgeOf(
+  { name, bridgeRelease }: Pick<BridgeOf, 'name' | 'bridgeRelease'>,
+  isActive: IsActive,
+): Precompile {
   const { methodGas, ...code } = createBridge(
     bridgeNetwork(name, bridgeRelease),
     bridgeRules(isActive, bridgeRelease),

@@ -1,6 +1,6 @@
 /** Who shares the federation's part of a payout: the members of the federation that was active in the block that is paid. */
-import { type ChainName, type IsActive, isActive } from '../../chain/activations.ts'
-import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
+import { type IsActive, isActive } from '../../chain/activations.ts'
+import { type ChainConfig, PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { bridgeNetwork } from '../../evm/precompiles/bridge/constants/networks.ts'
 import { Federations } from '../../evm/precompiles/bridge/federation/federations.ts'
@@ -12,7 +12,7 @@ import { cellBytes } from '../../state/state-keys.ts'
 
 /** Heights of the executing block, by whose rules and state the federation is read, and of the block that is paid. */
 export interface PaidBlock {
-  readonly chain: ChainName
+  readonly config: Pick<ChainConfig, 'name' | 'ruleHeights'>
   readonly number: number
   readonly paidNumber: number
 }
@@ -20,10 +20,10 @@ export interface PaidBlock {
 /** Their addresses, in the order of the members; `undefined` while the first federation is the only one. */
 export function votedFederators(
   state: StateReader,
-  { chain, number, paidNumber }: PaidBlock,
+  { config, number, paidNumber }: PaidBlock,
 ): readonly Hex[] | undefined {
-  const holds: IsActive = (rule) => isActive(chain, rule, number)
-  const network = bridgeNetwork(chain)
+  const holds: IsActive = (rule) => isActive(config.ruleHeights, rule, number)
+  const network = bridgeNetwork(config.name)
   const store = new BridgeStore({
     get: (slot) => state.storage(PRECOMPILE_ADDRESS.bridge, slot),
     bytes: (slot) => cellBytes(state.cell(PRECOMPILE_ADDRESS.bridge, slot)),

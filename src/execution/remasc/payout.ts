@@ -59,8 +59,7 @@ export function payRemasc(
   }
   const { payments, burned, federationBalance } = dividePayout(reward, {
     labs: labsAddressAt(env.number),
-    federators:
-      votedFederators(state, { chain: config.name, number: env.number, paidNumber: height }) ?? federators,
+    federators: votedFederators(state, { config, number: env.number, paidNumber: height }) ?? federators,
     federationBalance: readCell(state, REMASC_SLOT.federationBalance),
     leastFederatorPay: env.minimumGasPrice * minimumGas.federator,
     miner: mature.header.coinbase,

@@ -1,5 +1,6 @@
 /** Methods that describe the methods of the node. */
 import { z } from 'zod'
+import { changesOf } from '../../chain/rule-choice.ts'
 import { type Context, method } from '../method.ts'
 import { namesOf, namespaceOf } from '../method-names.ts'
 import { openRpcDocument } from '../openrpc.ts'
@@ -37,7 +38,7 @@ export const rpc_discover = method({
   run: ({ namesOnly }, context) =>
     namesOnly
       ? { methods: openTo(context).map(({ name }) => ({ name })) }
-      : openRpcDocument(openTo(context), context.options.release),
+      : openRpcDocument(openTo(context), context.options.release, changesOf(context.engine.config)),
 })
 
 /** The methods of this file, in the order of the document. */

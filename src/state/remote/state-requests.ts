@@ -38,7 +38,7 @@ export function accountRecords(
   { config, block }: Pick<StateSource, 'config' | 'block'>,
   isProven = false,
 ): CacheRecord[] {
-  const isPrecompile = hasPrecompileAccount(address, config.name, block.number)
+  const isPrecompile = hasPrecompileAccount(address, config.ruleHeights, block.number)
   const isEmpty = balance === 0n && nonce === 0n && code.length === 0
   if (isEmpty && !isPrecompile) return [{ kind: 'account', address, account: undefined, isProven }]
   const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccakHex(code)

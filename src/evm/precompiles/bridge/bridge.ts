@@ -1,7 +1,8 @@
 /** 0x01000006: the Bridge to the parent chain (docs/internals/protocol.md#66-bridge). */
-import { type IsActive, isActive as isActiveAt } from '../../../chain/activations.ts'
+import type { IsActive } from '../../../chain/activations.ts'
 import { isFreeBridgeTransaction } from '../../../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
+import { RULE_HEIGHTS } from '../../../chain/consensus-rules.ts'
 import { EMPTY, toNumber } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
 import { NodeError } from '../../../errors.ts'
@@ -165,7 +166,7 @@ function priceOf({ method: { gas }, args }: Prepared, state: () => BridgeState):
 /** Answers a view of the Bridge whose cells are another node's; throws PrecompileFailure where that fails. */
 export type BridgeView = (input: Uint8Array, env: PrecompileEnvironment) => Uint8Array
 
-const ALL_RULES: IsActive = (rule) => isActiveAt('regtest', rule, Number.MAX_SAFE_INTEGER)
+const ALL_RULES: IsActive = (rule) => RULE_HEIGHTS.regtest[rule] !== undefined
 
 /**
  * The contract on a fork: another node answers the views, whose cells cannot be fetched, and nothing is written. A write

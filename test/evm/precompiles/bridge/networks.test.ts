@@ -1,7 +1,7 @@
 /** The Bridge by network, height and release: its first federations, who votes, and which methods there are. */
 import { describe, expect, it } from 'vitest'
 import { BRIDGE_SENDERS } from '../../../../src/chain/bridge-senders.ts'
-import { PRECOMPILE_ADDRESS } from '../../../../src/chain/config.ts'
+import { CHAINS, PRECOMPILE_ADDRESS } from '../../../../src/chain/config.ts'
 import { fromHex, type Hex, toHex } from '../../../../src/encoding/hex.ts'
 import { bridgeNetwork } from '../../../../src/evm/precompiles/bridge/constants/networks.ts'
 import {
@@ -57,10 +57,10 @@ describe('the release of the reference node', () => {
   }
 
   it('9.0 has another federation on a local chain', () => {
-    expect(addressIn(bridgeAt({ name: 'regtest', bridgeRelease: '9.0' }, 1))).toBe(
+    expect(addressIn(bridgeAt({ ...CHAINS.regtest, bridgeRelease: '9.0' }, 1))).toBe(
       '2N5muMepJizJE1gR7FbHJU6CD18V3BpNF9p',
     )
-    expect(addressIn(bridgeAt({ name: 'regtest' }, 1))).toBe('2MvQSG61B4LtKLECeo1dRDeDWXgJfnr3fC7')
+    expect(addressIn(bridgeAt(CHAINS.regtest, 1))).toBe('2MvQSG61B4LtKLECeo1dRDeDWXgJfnr3fC7')
   })
 })
 
@@ -76,21 +76,21 @@ describe('methods on the main network', () => {
     ['getQueuedPegoutsCount', [], 4_598_500],
   ] as const)('%s begins with its rule', (name, args, height) => {
     const input = dataOf(name, ...args)
-    expect(gasOf(bridgeAt({ name: 'mainnet' }, height - 1), input)).toBe(MISS)
-    expect(gasOf(bridgeAt({ name: 'mainnet' }, height), input)).not.toBe(MISS)
+    expect(gasOf(bridgeAt(CHAINS.mainnet, height - 1), input)).toBe(MISS)
+    expect(gasOf(bridgeAt(CHAINS.mainnet, height), input)).not.toBe(MISS)
   })
 
   it('of one key each end with the federations of three', () => {
     const input: Hex = `0x6b89a1af${'00'.repeat(32)}`
-    expect(gasOf(bridgeAt({ name: 'mainnet' }, 1_590_999), input)).toBe(10_000n + 72n)
-    expect(gasOf(bridgeAt({ name: 'mainnet' }, 1_591_000), input)).toBe(MISS)
+    expect(gasOf(bridgeAt(CHAINS.mainnet, 1_590_999), input)).toBe(10_000n + 72n)
+    expect(gasOf(bridgeAt(CHAINS.mainnet, 1_591_000), input)).toBe(MISS)
   })
 
   it('without a result fail when code calls them between RSKIP-197 and RSKIP-417', () => {
     const input = dataOf('receiveHeaders', [])
     const caller = [...BRIDGE_SENDERS.mainnet.federators][0] ?? '0x'
     const call = (height: number) =>
-      outcome(bridgeAt({ name: 'mainnet' }, height), input, { ...freshBridge().env, caller, number: height })
+      outcome(bridgeAt(CHAINS.mainnet, height), input, { ...freshBridge().env, caller, number: height })
     expect(call(3_614_799)).toBe('0x')
     expect(call(3_614_800)).toBe('failure')
     expect(call(6_223_699)).toBe('failure')

@@ -6,6 +6,7 @@ import { multisig } from '../../../../../src/bitcoin/redeem-script.ts'
 import { OP } from '../../../../../src/bitcoin/script.ts'
 import type { Input, Output } from '../../../../../src/bitcoin/transaction.ts'
 import { type IsActive, isActive as isActiveOn } from '../../../../../src/chain/activations.ts'
+import { RULE_HEIGHTS } from '../../../../../src/chain/consensus-rules.ts'
 import { concat, EMPTY } from '../../../../../src/encoding/bytes.ts'
 import { doubleSha256, keccakHex } from '../../../../../src/encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../../../../../src/encoding/hex.ts'
@@ -21,7 +22,7 @@ const LAST = { wasabi: 2_000_000, papyrus: 2_500_000, iris: 4_000_000, fingerroo
 const rulesOf =
   (upgrade: keyof typeof LAST): IsActive =>
   (rule) =>
-    isActiveOn('mainnet', rule, LAST[upgrade])
+    isActiveOn(RULE_HEIGHTS.mainnet, rule, LAST[upgrade])
 
 const WHITELISTER: Hex = '0x87d2a0f33744929da08b65fd62b627ea52b25f8e'
 const topic = (signature: string) => keccakHex(new TextEncoder().encode(signature))

@@ -1,0 +1,159 @@
+/** Rules that a chain has other than its network: how users name them, and how they are kept with the chain. */
+import { editDistance } from '../encoding/edit-distance.ts'
+import { NodeError } from '../errors.ts'
+import {
+  type ChainName,
+  CONSENSUS_RULES,
+  RULE_HEIGHTS,
+  RULE_NAMES,
+  type RuleHeights,
+  type RuleName,
+  UPGRADE_HEIGHTS,
+  type Upgrade,
+} from './consensus-rules.ts'
+
+/** The first block of a rule; null: it never holds. */
+export type RuleHeight = number | null
+
+/** Heights by the name of a rule or an upgrade, which stands for its rules. */
+export type RuleTable = Readonly<Record<string, RuleHeight>>
+
+/** What users choose. */
+export interface RuleChoice {
+  /** The last upgrade (`vetiver900`), `next` for every rule that is known, or heights. */
+  readonly rules?: string | RuleTable | undefined
+  /** Rules or upgrades that hold, each with a height where it is not the first block: `rskip559@10`. */
+  readonly activate?: readonly string[] | undefined
+  /** Rules or upgrades that never hold. */
+  readonly deactivate?: readonly string[] | undefined
+}
+
+/** Heights of rules that differ from those of the network; none for the network's own rules. */
+export type RuleChanges = Readonly<Partial<Record<RuleName, RuleHeight>>>
+
+/** A chain by its network and its rules. */
+interface RulesOfChain {
+  readonly name: ChainName
+  readonly ruleHeights: RuleHeights
+}
+
+const UPGRADES = Object.keys(UPGRADE_HEIGHTS) as readonly Upgrade[]
+/** In the place of an upgrade: all rules. */
+const NEXT = 'next'
+const HIGHEST = 2 ** 31 - 1
+
+const refusal = (option: string, message: string) =>
+  new NodeError('invalid-options', `Option "${option}": ${message}`)
+
+/** Throws `invalid-options`, with the nearest of the names. */
+function unknownName(option: string, name: string, names: readonly string[]): NodeError {
+  const given = name.slice(0, 32)
+  const [nearest] = names.toSorted((a, b) => editDistance(given, a) - editDistance(given, b))
+  return refusal(
+    option,
+    `${JSON.stringify(given)} is no rule or upgrade that this version knows; the nearest is ${nearest}.`,
+  )
+}
+
+const nameIn = <Name extends string>(names: readonly Name[], given: string): Name | undefined =>
+  names.find((name) => name.toLowerCase() === given.toLowerCase())
+
+function broughtBy(upgrade: Upgrade): readonly RuleName[] {
+  return RULE_NAMES.filter((rule) => CONSENSUS_RULES[rule][0] === upgrade)
+}
+
+/** The rules that a name stands for. */
+function rulesOf(option: string, name: string): readonly RuleName[] {
+  const rule = nameIn(RULE_NAMES, name)
+  if (rule !== undefined) return [rule]
+  const upgrade = nameIn(UPGRADES, name)
+  if (upgrade !== undefined) return broughtBy(upgrade)
+  throw unknownName(option, name, [...RULE_NAMES, ...UPGRADES])
+}
+
+/** The rules up to an upgrade, from where the local network has them; later ones never hold. */
+function heightsUpTo(name: string): RuleHeights {
+  const last = nameIn([...UPGRADES, NEXT], name)
+  if (last === undefined) throw unknownName('rules', name, [...UPGRADES, NEXT])
+  const present = last === NEXT ? UPGRADES : UPGRADES.slice(0, UPGRADES.indexOf(last) + 1)
+  const heights = RULE_NAMES.map((rule) => {
+    const [upgrade] = CONSENSUS_RULES[rule]
+    const holds = upgrade === undefined ? last === NEXT : present.includes(upgrade)
+    return [rule, holds ? RULE_HEIGHTS.regtest[rule] : undefined]
+  })
+  return Object.fromEntries(heights)
+}
+
+/** A name and its height, `first` without one. */
+function readActivation(text: string, first: number): readonly [name: string, height: number] {
+  const [name = '', height, ...rest] = text.split('@')
+  if (height === undefined) return [name, first]
+  if (rest.length === 0 && /^\d{1,10}$/.test(height) && Number(height) <= HIGHEST)
+    return [name, Number(height)]
+  throw refusal('activate', `${JSON.stringify(text.slice(0, 64))} is not a name, or a name, @ and a height.`)
+}
+
+/**
+ * The rules that were chosen for a chain. `first` is the first block that a change can hold in: 0, or the one after the
+ * block that a fork starts from. Throws `invalid-options` for a name that is not known, with the nearest one, and for a
+ * change of blocks that a fork has from its upstream.
+ */
+export function chosenHeights(chain: ChainName, choice: RuleChoice, first = 0): RuleHeights {
+  const { rules, activate = [], deactivate = [] } = choice
+  const own = RULE_HEIGHTS[chain]
+  const heights = { ...(typeof rules === 'string' ? heightsUpTo(rules) : own) }
+  const put = (option: string, name: string, height: number | undefined) => {
+    for (const rule of rulesOf(option, name)) heights[rule] = height
+  }
+  if (typeof rules === 'object') {
+    for (const [name, height] of Object.entries(rules)) put('rules', name, height ?? undefined)
+  }
+  for (const text of activate) put('activate', ...readActivation(text, first))
+  for (const name of deactivate) put('deactivate', name, undefined)
+  if (first > 0) requireLater(own, heights, first)
+  return RULE_NAMES.every((rule) => heights[rule] === own[rule]) ? own : heights
+}
+
+/** Throws `invalid-options` where a rule would change before a height. */
+function requireLater(own: RuleHeights, heights: RuleHeights, first: number): void {
+  for (const rule of RULE_NAMES) {
+    const [was, is] = [own[rule] ?? HIGHEST, heights[rule] ?? HIGHEST]
+    if (was === is || Math.min(was, is) >= first) continue
+    throw refusal(
+      'rules',
+      `${rule} would change in a block of the upstream; on this fork rules can change from block ${first} on.`,
+    )
+  }
+}
+
+/** The changes of a chain's rules against those of its network. */
+export function changesOf({ name, ruleHeights }: RulesOfChain): RuleChanges {
+  const own = RULE_HEIGHTS[name]
+  const changed = RULE_NAMES.filter((rule) => ruleHeights[rule] !== own[rule])
+  return Object.fromEntries(changed.map((rule) => [rule, ruleHeights[rule] ?? null]))
+}
+
+/** The same; `undefined` for none. */
+export function changesIn(chain: RulesOfChain): RuleChanges | undefined {
+  const changes = changesOf(chain)
+  return Object.keys(changes).length === 0 ? undefined : changes
+}
+
+/** The rules of a network with changes, as `changesOf` states them. Throws `invalid-options` for an unknown rule. */
+export function changedHeights(chain: ChainName, changes: RuleTable = {}): RuleHeights {
+  return chosenHeights(chain, { rules: changes })
+}
+
+/** Changes in words; empty for none. */
+export function describeChanges(changes: RuleTable): string {
+  const words = Object.entries(changes).map(([rule, height]) =>
+    height === null ? `${rule} never` : `${rule} from block ${height}`,
+  )
+  return words.join(', ')
+}
+
+/** Are two sets of changes the same? */
+export function sameChanges(one: RuleTable, other: RuleTable): boolean {
+  const names = Object.keys(one)
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
+}

@@ -1,0 +1,111 @@
+/** Rules by name: heights of the networks come from the reference node's settings (fixtures/chain/activation-heights.json). */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import heights from '../../fixtures/chain/activation-heights.json' with { type: 'json' }
+import { CHAINS, withRules } from '../../src/chain/config.ts'
+import { RULE_HEIGHTS, RULE_NAMES, type RuleHeights } from '../../src/chain/consensus-rules.ts'
+import {
+  changedHeights,
+  changesIn,
+  changesOf,
+  chosenHeights,
+  describeChanges,
+} from '../../src/chain/rule-choice.ts'
+import { saying } from '../support/refusals.ts'
+
+const regtest = (choice: Parameters<typeof chosenHeights>[1], first?: number) =>
+  chosenHeights('regtest', choice, first)
+const holding = (found: RuleHeights) => RULE_NAMES.filter((rule) => found[rule] !== undefined)
+
+describe('rules of a chain', () => {
+  it('are those of its network where nothing is chosen', () => {
+    expect(regtest({})).toBe(RULE_HEIGHTS.regtest)
+    expect(regtest({ rules: 'tbd1000', activate: ['rskip535@1'] })).toBe(RULE_HEIGHTS.regtest)
+    expect(changesIn(CHAINS.mainnet)).toBeUndefined()
+  })
+
+  it('are those up to an upgrade, as the local network has them', () => {
+    const vetiver = regtest({ rules: 'VETIVER900' })
+    expect(vetiver).toMatchObject({ rskip559: undefined, rskip535: undefined, rskip544: 0, rskip351: 1 })
+    expect(chosenHeights('mainnet', { rules: 'vetiver900' })).toEqual(vetiver)
+    // Each upgrade adds exactly the rules that a network without heights of its own has from its height on.
+    const { mainnet } = heights
+    for (const [name, at] of [
+      ['iris300', 3_614_800],
+      ['arrowhead600', 6_223_700],
+      ['lovell700', 7_338_024],
+    ] as const) {
+      const ofMainnet = RULE_NAMES.filter((rule) => mainnet[rule] >= 0 && mainnet[rule] <= at)
+      const local = ofMainnet.filter((rule) => heights.regtest[rule] >= 0)
+      expect(holding(regtest({ rules: name }))).toEqual(local)
+    }
+  })
+
+  it('next has all that the local network knows', () => {
+    expect(regtest({ rules: 'next' })).toBe(RULE_HEIGHTS.regtest)
+    expect(chosenHeights('testnet', { rules: 'next' })).toEqual(RULE_HEIGHTS.regtest)
+  })
+
+  it('take heights by rule and by upgrade', () => {
+    const rules = { rskip398: 7, tbd1000: null }
+    expect(regtest({ rules })).toEqual({ ...RULE_HEIGHTS.regtest, rskip398: 7, rskip559: undefined })
+    expect(regtest({ activate: ['RSKIP559@12'], deactivate: ['rskip398'] })).toEqual({
+      ...RULE_HEIGHTS.regtest,
+      rskip559: 12,
+      rskip398: undefined,
+    })
+    expect(chosenHeights('testnet', { activate: ['tbd1000'] }).rskip559).toBe(0)
+  })
+
+  it('refuse names that are not known, with the nearest, and bad heights', () => {
+    expect(() => regtest({ activate: ['rskip5599'] })).toThrow(
+      saying(
+        'Option "activate": "rskip5599" is no rule or upgrade that this version knows; the nearest is rskip559.',
+      ),
+    )
+    expect(() => regtest({ rules: 'vetiver90' })).toThrow(
+      saying(
+        'Option "rules": "vetiver90" is no rule or upgrade that this version knows; the nearest is vetiver900.',
+      ),
+    )
+    expect(() => regtest({ rules: { __proto__x: 1 } })).toThrow('Option "rules": "__proto__x" is')
+    expect(() => regtest({ deactivate: ['constructor'] })).toThrow('"constructor" is no rule')
+    for (const text of ['rskip559@', 'rskip559@x', 'rskip559@1@2', 'rskip559@4294967296']) {
+      expect(() => regtest({ activate: [text] })).toThrow(`${JSON.stringify(text)} is not a name`)
+    }
+  })
+
+  it('change on a fork from its own first block on', () => {
+    expect(chosenHeights('mainnet', { activate: ['tbd1000'] }, 9_000_001).rskip559).toBe(9_000_001)
+    expect(() => chosenHeights('mainnet', { deactivate: ['rskip398'] }, 9_000_001)).toThrow(
+      saying(
+        'Option "rules": rskip398 would change in a block of the upstream; on this fork rules can change from block 9000001 on.',
+      ),
+    )
+  })
+
+  it('are kept as changes, which give them back', () => {
+    const name = fc.constantFrom(...RULE_NAMES)
+    const height = fc.option(fc.nat(1000))
+    fc.assert(
+      fc.property(fc.dictionary(name, height, { maxKeys: 8 }), (rules) => {
+        const found = regtest({ rules })
+        const changes = changesOf({ name: 'regtest', ruleHeights: found })
+        expect(changedHeights('regtest', changes)).toEqual(found)
+        for (const rule of Object.keys(changes)) expect(rules).toHaveProperty(rule)
+      }),
+    )
+    expect(describeChanges({ rskip559: null, rskip398: 4 })).toBe('rskip559 never, rskip398 from block 4')
+  })
+})
+
+describe('the constants of a chain', () => {
+  it('follow its rules', () => {
+    const before = withRules(CHAINS.regtest, regtest({ deactivate: ['rskip351', 'rskip252', 'rskip179'] }))
+    expect(before.rulesAt(5)).toMatchObject({ headerVersion: 0, parallelSublists: false })
+    expect(CHAINS.regtest.rulesAt(5)).toMatchObject({ headerVersion: 2, parallelSublists: true })
+    expect(before.gasPriceCapAt(5)).toBeUndefined()
+    expect(before.parentChainTimeWindowAt(5)).toBeUndefined()
+    expect(withRules(CHAINS.regtest, regtest({ activate: ['rskip351@9'] })).rulesAt(8).headerVersion).toBe(0)
+  })
+})
