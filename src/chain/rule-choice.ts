@@ -1,6 +1,5 @@
 /** Rules that a chain has other than its network: how users name them, and how they are kept with the chain. */
 import { editDistance } from '../encoding/edit-distance.ts'
-import { NodeError } from '../errors.ts'
 import {
   type ChainName,
   CONSENSUS_RULES,
@@ -42,14 +41,22 @@ const UPGRADES = Object.keys(UPGRADE_HEIGHTS) as readonly Upgrade[]
 const NEXT = 'next'
 const HIGHEST = 2 ** 31 - 1
 
-const refusal = (option: string, message: string) =>
-  new NodeError('invalid-options', `Option "${option}": ${message}`)
+/** Why a choice cannot be made. */
+export class RuleChoiceError extends Error {
+  /** The part of the choice. */
+  readonly option: keyof RuleChoice
 
-/** Throws `invalid-options`, with the nearest of the names. */
-function unknownName(option: string, name: string, names: readonly string[]): NodeError {
+  constructor(option: keyof RuleChoice, message: string) {
+    super(message)
+    this.option = option
+  }
+}
+
+/** The refusal of a name, with the nearest of those that exist. */
+function unknownName(option: keyof RuleChoice, name: string, names: readonly string[]): RuleChoiceError {
   const given = name.slice(0, 32)
   const [nearest] = names.toSorted((a, b) => editDistance(given, a) - editDistance(given, b))
-  return refusal(
+  return new RuleChoiceError(
     option,
     `${JSON.stringify(given)} is no rule or upgrade that this version knows; the nearest is ${nearest}.`,
   )
@@ -63,7 +70,7 @@ function broughtBy(upgrade: Upgrade): readonly RuleName[] {
 }
 
 /** The rules that a name stands for. */
-function rulesOf(option: string, name: string): readonly RuleName[] {
+function rulesOf(option: keyof RuleChoice, name: string): readonly RuleName[] {
   const rule = nameIn(RULE_NAMES, name)
   if (rule !== undefined) return [rule]
   const upgrade = nameIn(UPGRADES, name)
@@ -90,19 +97,26 @@ function readActivation(text: string, first: number): readonly [name: string, he
   if (height === undefined) return [name, first]
   if (rest.length === 0 && /^\d{1,10}$/.test(height) && Number(height) <= HIGHEST)
     return [name, Number(height)]
-  throw refusal('activate', `${JSON.stringify(text.slice(0, 64))} is not a name, or a name, @ and a height.`)
+  throw new RuleChoiceError(
+    'activate',
+    `${JSON.stringify(text.slice(0, 64))} is not a name, or a name, @ and a height.`,
+  )
 }
 
 /**
  * The rules that were chosen for a chain. `first` is the first block that a change can hold in: 0, or the one after the
- * block that a fork starts from. Throws `invalid-options` for a name that is not known, with the nearest one, and for a
+ * block that a fork starts from; `own` are the rules that are changed, the network's unless given. Throws a `RuleChoiceError` for a name that is not known, with the nearest one, and for a
  * change of blocks that a fork has from its upstream.
  */
-export function chosenHeights(chain: ChainName, choice: RuleChoice, first = 0): RuleHeights {
+export function chosenHeights(
+  chain: ChainName,
+  choice: RuleChoice,
+  first = 0,
+  own: RuleHeights = RULE_HEIGHTS[chain],
+): RuleHeights {
   const { rules, activate = [], deactivate = [] } = choice
-  const own = RULE_HEIGHTS[chain]
   const heights = { ...(typeof rules === 'string' ? heightsUpTo(rules) : own) }
-  const put = (option: string, name: string, height: number | undefined) => {
+  const put = (option: keyof RuleChoice, name: string, height: number | undefined) => {
     for (const rule of rulesOf(option, name)) heights[rule] = height
   }
   if (typeof rules === 'object') {
@@ -114,12 +128,12 @@ export function chosenHeights(chain: ChainName, choice: RuleChoice, first = 0): 
   return RULE_NAMES.every((rule) => heights[rule] === own[rule]) ? own : heights
 }
 
-/** Throws `invalid-options` where a rule would change before a height. */
+/** Throws a `RuleChoiceError` where a rule would change before a height. */
 function requireLater(own: RuleHeights, heights: RuleHeights, first: number): void {
   for (const rule of RULE_NAMES) {
     const [was, is] = [own[rule] ?? HIGHEST, heights[rule] ?? HIGHEST]
     if (was === is || Math.min(was, is) >= first) continue
-    throw refusal(
+    throw new RuleChoiceError(
       'rules',
       `${rule} would change in a block of the upstream; on this fork rules can change from block ${first} on.`,
     )
@@ -139,7 +153,7 @@ export function changesIn(chain: RulesOfChain): RuleChanges | undefined {
   return Object.keys(changes).length === 0 ? undefined : changes
 }
 
-/** The rules of a network with changes, as `changesOf` states them. Throws `invalid-options` for an unknown rule. */
+/** The rules of a network with changes, as `changesOf` states them. Throws a `RuleChoiceError` for an unknown rule. */
 export function changedHeights(chain: ChainName, changes: RuleTable = {}): RuleHeights {
   return chosenHeights(chain, { rules: changes })
 }

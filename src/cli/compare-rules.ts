@@ -1,26 +1,34 @@
-/** `tandem drift`: transactions of a running node under this chain's rules and under Ethereum's. */
+/** `tandem drift`: transactions of a running node under this chain's rules, and under Ethereum's or other rules of this chain. */
 import { type Command, Option } from 'commander'
-import pc from 'picocolors'
 import { z } from 'zod'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
 import { counted } from '../counted.ts'
 import { type Hex, toQuantity } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
-import { ComparisonReport } from '../rpc/methods/comparison.ts'
+import { ruleTable, splitList } from '../options/kinds.ts'
+import { ComparisonReport, RuleSetReport } from '../rpc/methods/comparison.ts'
 import { AddressText, HashText, QuantityText } from '../rpc/wire/scalars.ts'
+import {
+  type Compared,
+  comparedWithEthereum,
+  difference,
+  gasRow,
+  reportLines,
+  summaryLine,
+} from './comparison-lines.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
 import { hidden } from './secrets.ts'
 import type { Writers } from './start.ts'
-import { plain } from './terminal-text.ts'
 import { checkHash } from './trace.ts'
-
-type Report = z.output<typeof ComparisonReport>
-type Side = Report['chain']
 
 interface ComparisonOptions {
   readonly url: string
   readonly fork?: string
+  readonly rules?: string
+  readonly activate?: string
+  readonly deactivate?: string
   readonly all?: true
+  readonly blocks?: string
   readonly json?: true
 }
 
@@ -28,92 +36,47 @@ const BlockTransaction = z.object({ hash: HashText, to: AddressText.nullable(), 
 const Block = z.object({ transactions: z.array(BlockTransaction) })
 type BlockTransaction = z.output<typeof BlockTransaction>
 
-/** A difference with its sign, red where Ethereum charges more. */
-function difference(chain: number, ethereum: number): string {
-  const more = ethereum - chain
-  if (more === 0) return pc.dim('same')
-  const share = chain === 0 ? '' : ` (${more > 0 ? '+' : ''}${((100 * more) / chain).toFixed(1)} %)`
-  return more > 0 ? pc.red(`+${more}${share}`) : pc.green(`${more}${share}`)
+/** A comparison as it was answered, and for the terminal. */
+interface Answer {
+  readonly report: object
+  readonly compared: Compared
 }
 
-function row(name: string, chain: string, ethereum: string, last = ''): string {
-  return `  ${name.padEnd(14)} ${chain.padStart(12)} ${ethereum.padStart(12)}  ${last}`.trimEnd()
-}
+/** Asks for the comparison of a transaction; null for one that is not mined. */
+type Compare = (remote: Remote, hash: Hex) => Promise<Answer | null>
 
-function gasRow(name: string, chain: number, ethereum: number): string {
-  return row(name, `${chain}`, `${ethereum}`, difference(chain, ethereum))
-}
-
-function outcome({ status, reason }: Side): string {
-  const text = plain(reason === null ? status : `${status}: ${reason}`)
-  return status === 'succeeded' ? pc.green(text) : pc.red(text)
-}
-
-function step({
-  op,
-  pc: position,
-  depth,
-  gasCost,
-}: NonNullable<Report['parting']>['chain'] & object): string {
-  return `${op} at ${position}, depth ${depth}, gas ${gasCost}`
-}
-
-/** One report in full. */
-export function reportLines(hash: string, report: Report): string[] {
-  const { chain, ethereum, gas, fork, sameResult, sameLogs, firstPriceDifference } = report
-  const { parting: divergence, ethereumBlock: block } = report
-  const lines = [
-    `${pc.yellow(hash)} by this chain's rules and by Ethereum's (${fork})`,
-    row('', 'chain', 'ethereum'),
-    ...gas
-      .filter((group) => group.chain !== 0 || group.ethereum !== 0)
-      .map((group) => gasRow(group.group, group.chain, group.ethereum)),
-    gasRow('refund', -Number(chain.refund), -Number(ethereum.refund)),
-    gasRow('gas used', Number(chain.gasUsed), Number(ethereum.gasUsed)),
-    `  result         ${outcome(chain)}; ${outcome(ethereum)}${sameResult ? '' : pc.red(', not the same')}`,
-    `  events         ${chain.logs.length}; ${ethereum.logs.length}, ${sameLogs ? 'the same' : pc.red('not the same')}`,
-  ]
-  if (firstPriceDifference !== null) {
-    const { address, index } = firstPriceDifference
-    const where = `opcode ${index}, in ${address}`
-    const { chain: here, ethereum: there } = firstPriceDifference
-    lines.push(`  first price    ${step(here)}; there gas ${there.gasCost} (${where})`)
+function ethereumComparison(fork: string | undefined): Compare {
+  return async (remote, hash) => {
+    const params = fork === undefined ? [hash] : [hash, fork]
+    const report = await remote.call('debug_compareRules', params, ComparisonReport.nullable())
+    return report && { report, compared: comparedWithEthereum(report) }
   }
-  if (divergence === null) lines.push('  execution      the same to the end')
-  else {
-    const side = (at: typeof divergence.chain) => (at === null ? 'ended' : step(at))
-    lines.push(
-      `  ${pc.red('execution')}      diverges at opcode ${divergence.index}: ${side(divergence.chain)}; there ${side(divergence.ethereum)}`,
+}
+
+/** `by` is what the rules are called. */
+function ruleSetComparison(choice: object, by: string): Compare {
+  return async (remote, hash) => {
+    const report = await remote.call('debug_compareRuleSets', [hash, choice], RuleSetReport.nullable())
+    return report && { report, compared: { ...report, by, column: 'other', ethereumBlock: null } }
+  }
+}
+
+/** The comparison that the options ask for. Throws `invalid-options`. */
+function comparisonOf({ fork, rules, activate, deactivate }: ComparisonOptions): Compare {
+  const changes = {
+    ...(rules !== undefined && { rules: ruleTable.fromText(rules) }),
+    ...(activate !== undefined && { activate: splitList(activate) }),
+    ...(deactivate !== undefined && { deactivate: splitList(deactivate) }),
+  }
+  if (Object.keys(changes).length === 0) return ethereumComparison(fork)
+  if (fork !== undefined) {
+    throw new NodeError(
+      'invalid-options',
+      'Give --fork for rules of Ethereum, or --rules for rules of this chain.',
     )
   }
-  if (block !== null) {
-    const rejected = block.rejected.length === 0 ? '' : pc.red(`, ${block.rejected.length} rejected`)
-    lines.push(
-      `  Ethereum block ${block.transactions} transactions, gas ${Number(block.gasUsed)}${rejected}`,
-      `    transactions root ${block.transactionsRoot}`,
-      `    receipts root     ${block.receiptsRoot}`,
-    )
-  }
-  return lines
-}
-
-/** One report in a line. */
-export function summaryLine(
-  hash: string,
-  { chain, ethereum, sameResult, sameLogs, parting: divergence }: Report,
-): string {
-  const [here, there] = [Number(chain.gasUsed), Number(ethereum.gasUsed)]
-  const marks = [
-    ...(sameResult ? [] : [`${outcome(chain)} but ${outcome(ethereum)}`]),
-    ...(sameLogs ? [] : [pc.red('other events')]),
-    ...(divergence === null ? [] : [pc.red(`diverges at opcode ${divergence.index}`)]),
-  ]
-  return [`${pc.yellow(hash)} ${here} → ${there} ${difference(here, there)}`, ...marks].join(', ')
-}
-
-async function compare(remote: Remote, hash: Hex, fork: string | undefined): Promise<Report | null> {
-  const params = fork === undefined ? [hash] : [hash, fork]
-  return remote.call('debug_compareRules', params, ComparisonReport.nullable())
+  const words = [rules, activate && `with ${activate}`, deactivate && `without ${deactivate}`]
+  return ruleSetComparison(changes, `others (${words.filter(Boolean).join(' ')})`)
 }
 
 /**
@@ -123,50 +86,91 @@ async function compare(remote: Remote, hash: Hex, fork: string | undefined): Pro
 const isRemasc = ({ to, gas }: BlockTransaction): boolean =>
   to === PRECOMPILE_ADDRESS.remasc && BigInt(gas) === 0n
 
-/** Hashes of the transactions of the canonical chain, oldest first, without the REMASC transactions. */
-async function* transactionsOf(remote: Remote): AsyncGenerator<Hex> {
+/** The first and the last block of a range such as 10-20. Throws `invalid-options`. */
+function rangeOf(blocks: string): readonly [first: number, last: number] {
+  const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(blocks) ?? []
+  if (first === undefined || Number(first) > Number(last)) {
+    throw new NodeError('invalid-options', `--blocks expects a height, or two as in 10-20, not "${blocks}".`)
+  }
+  return [Number(first), Number(last)]
+}
+
+/** Hashes of transactions of the canonical chain, oldest first, without the REMASC transactions. */
+async function* transactionsOf(remote: Remote, blocks: string | undefined): AsyncGenerator<Hex> {
   const head = Number(await remote.call('eth_blockNumber', [], z.string()))
-  for (let height = 1; height <= head; height++) {
+  const [first, last] = blocks === undefined ? [1, head] : rangeOf(blocks)
+  for (let height = first; height <= Math.min(last, head); height++) {
     const block = await remote.call('eth_getBlockByNumber', [toQuantity(height), true], Block.nullable())
     for (const transaction of block?.transactions ?? []) if (!isRemasc(transaction)) yield transaction.hash
   }
 }
 
+/** What was compared so far. */
+class Totals {
+  #count = 0
+  #differing = 0
+  readonly #used = { chain: 0, other: 0 }
+  readonly #groups = new Map<string, { chain: number; other: number }>()
+
+  add({ chain, other, gas, sameResult, sameLogs }: Compared): void {
+    this.#count++
+    if (!sameResult || !sameLogs) this.#differing++
+    this.#used.chain += Number(chain.gasUsed)
+    this.#used.other += Number(other.gasUsed)
+    for (const { group, chain: here, other: there } of gas) {
+      const sum = this.#groups.get(group) ?? { chain: 0, other: 0 }
+      this.#groups.set(group, { chain: sum.chain + here, other: sum.other + there })
+    }
+  }
+
+  /** The gas of the groups that differ, and a line for all. */
+  lines(): string[] {
+    const { chain, other } = this.#used
+    const groups = [...this.#groups].filter(([, sum]) => sum.chain !== sum.other)
+    const gas = `gas ${chain} → ${other} ${difference(chain, other)}`
+    return [
+      ...groups.map(([group, sum]) => gasRow(group, sum.chain, sum.other)),
+      `${counted(this.#count, 'transaction')}, ${this.#differing} with another result or other events, ${gas}`,
+    ]
+  }
+}
+
 async function comparisonOfAll(
   remote: Remote,
-  options: ComparisonOptions,
+  compare: Compare,
+  { json, blocks }: ComparisonOptions,
   { output }: Writers,
 ): Promise<void> {
-  const total = { count: 0, differing: 0, chain: 0, ethereum: 0 }
-  for await (const hash of transactionsOf(remote)) {
-    const report = await compare(remote, hash, options.fork)
+  const totals = new Totals()
+  for await (const hash of transactionsOf(remote, blocks)) {
+    const answer = await compare(remote, hash)
     // A reorganisation has removed it since.
-    if (report === null) continue
-    output.write(options.json ? JSON.stringify({ hash, ...report }) : summaryLine(hash, report))
-    total.count++
-    if (!report.sameResult || !report.sameLogs) total.differing++
-    total.chain += Number(report.chain.gasUsed)
-    total.ethereum += Number(report.ethereum.gasUsed)
+    if (answer === null) continue
+    const { report, compared } = answer
+    output.write(json ? JSON.stringify({ hash, ...report }) : summaryLine(hash, compared))
+    totals.add(compared)
   }
-  if (options.json) return
-  const gas = `gas ${total.chain} → ${total.ethereum} ${difference(total.chain, total.ethereum)}`
-  output.write(
-    `${counted(total.count, 'transaction')}, ${total.differing} with another result or other events, ${gas}`,
-  )
+  if (!json) for (const line of totals.lines()) output.write(line)
 }
 
 async function drift(hash: string | undefined, options: ComparisonOptions, writers: Writers): Promise<void> {
-  if ((hash === undefined) === (options.all === undefined)) {
-    throw new NodeError('invalid-options', 'Give the hash of a transaction to compare, or --all.')
+  const compare = comparisonOf(options)
+  const isMany = options.all !== undefined || options.blocks !== undefined
+  if ((hash === undefined) !== isMany) {
+    throw new NodeError(
+      'invalid-options',
+      'Give the hash of a transaction to compare, or --blocks, or --all.',
+    )
   }
   const remote = createRemote(options.url)
-  if (hash === undefined) return comparisonOfAll(remote, options, writers)
-  const report = await compare(remote, checkHash(hash), options.fork)
-  if (report === null) {
+  if (hash === undefined) return comparisonOfAll(remote, compare, options, writers)
+  const answer = await compare(remote, checkHash(hash))
+  if (answer === null) {
     throw new NodeError('internal', `The node at ${remote.shown} has mined no transaction ${hash}.`)
   }
   const { output } = writers
-  for (const line of options.json ? [JSON.stringify(report)] : reportLines(hash, report)) output.write(line)
+  const lines = options.json ? [JSON.stringify(answer.report)] : reportLines(hash, answer.compared)
+  for (const line of lines) output.write(line)
 }
 
 /** Adds arguments, options and action to the command. The action throws `NodeError`. */
@@ -174,11 +178,15 @@ export function fillCompareCommand(command: Command, writers: Writers): void {
   command
     .argument('[hash]', 'hash of a transaction')
     .option('--all', 'every transaction of the chain, a line each')
+    .option('--blocks <range>', 'those of a block, or of blocks such as 10-20')
     .option(
       '--fork <name>',
       'petersburg, istanbul, berlin, london, paris, shanghai or cancun (default: the last)',
     )
+    .option('--rules <rules>', 'other rules of this chain instead: an upgrade, next, or heights as JSON')
+    .option('--activate <rules>', 'rules of this chain that would hold as well, separated by commas')
+    .option('--deactivate <rules>', 'rules of this chain that would not hold')
     .addOption(hidden(new Option('--url <url>', 'URL of the node').default(DEFAULT_URL)))
-    .option('--json', 'print JSON; with --all one object a line')
+    .option('--json', 'print JSON; with --all and --blocks one object a line')
     .action((hash: string | undefined, options: ComparisonOptions) => drift(hash, options, writers))
 }

@@ -1,93 +1,18 @@
 /** One transaction by the chain's rules and by a fork of Ethereum, side by side, for porting contracts. */
-import type { Log } from '../chain/receipt.ts'
-import type { Transaction } from '../chain/transaction.ts'
-import { EMPTY } from '../encoding/bytes.ts'
-import { toHex } from '../encoding/hex.ts'
 import { GAS } from '../evm/gas-schedule.ts'
-import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
-import type { Vm } from '../evm/rules.ts'
-import { CHAIN_RULES } from '../evm/rules.ts'
-import { applyTransaction, TransactionRejected } from '../execution/apply-transaction.ts'
-import type { StateReader } from '../state/model.ts'
-import { Overlay } from '../state/overlay.ts'
+import { type ChainRun, named, rejected, runByChain, sameness } from './chain-run.ts'
 import { ChainTracer } from './chain-tracer.ts'
 import type { EthereumFork } from './ethereum-forks.ts'
 import { executeByEthereumRules } from './ethereum-rules.ts'
 import type { EthereumStep } from './ethereum-tracer.ts'
-import { type GasByGroup, GasTally } from './gas-groups.ts'
-import type { ComparisonSide, Divergence, NamedStep, PriceDifference, RuleComparison } from './report.ts'
-import type { Step, StepList } from './step-list.ts'
+import { GasTally } from './gas-groups.ts'
+import type { ComparisonSide, Divergence, PriceDifference, RuleComparison } from './report.ts'
+import type { StepList } from './step-list.ts'
 
 /** The transaction to compare, and its environment. */
-export interface ComparisonParts {
-  readonly transaction: Transaction
-  /** The state just before it; only read. */
-  readonly state: StateReader
-  readonly env: BlockEnvironment
-  /** Of the chain's rules. */
-  readonly vm: Vm
+export interface ComparisonParts extends ChainRun {
   readonly chainId: number
   readonly fork: EthereumFork
-  /** Milliseconds of wall clock for both sides together; `limit-exceeded` beyond. */
-  readonly deadlineMs?: number
-}
-
-function named({ opcode, pc, depth, cost }: Step): NamedStep {
-  return { opcode, name: CHAIN_RULES.opcodes[opcode]?.name ?? 'INVALID', pc, depth, cost }
-}
-
-const NO_GAS: GasByGroup = new GasTally().groups(0n)
-
-function rejected(error: unknown): ComparisonSide {
-  if (!(error instanceof TransactionRejected)) throw error
-  return {
-    status: 'rejected',
-    reason: error.message,
-    gasUsed: 0n,
-    refund: 0n,
-    gas: NO_GAS,
-    output: EMPTY,
-    logs: [],
-  }
-}
-
-async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promise<ComparisonSide> {
-  const { transaction, state, env, vm, deadlineMs } = parts
-  let run: MessageResult | undefined
-  const recorded: Vm = {
-    rulesAt: vm.rulesAt,
-    async run(...args) {
-      run = await vm.run(...args)
-      return run
-    },
-  }
-  try {
-    const outcome = await applyTransaction({
-      transaction,
-      state: new Overlay(state),
-      env,
-      vm: recorded,
-      gasAvailable: transaction.gasLimit,
-      tracer: listener,
-      ...(deadlineMs !== undefined && { deadlineMs }),
-    })
-    const { gasUsed, output, logs, created, failure } = outcome
-    const intrinsic = vm.rulesAt(env.number).intrinsicGas(transaction)
-    listener.tally.add('transaction', intrinsic)
-    const total = intrinsic + (run?.gasUsed ?? 0n)
-    return {
-      status: failure?.kind ?? 'succeeded',
-      ...(failure && { reason: failure.reason }),
-      gasUsed,
-      refund: total - gasUsed,
-      gas: listener.tally.groups(total),
-      output,
-      logs,
-      ...(created && { created }),
-    }
-  } catch (error) {
-    return rejected(error)
-  }
 }
 
 /** Compares the steps of Ethereum's run with those of the chain's. */
@@ -182,8 +107,6 @@ async function runByEthereum(parts: ComparisonParts, follower: Follower): Promis
   }
 }
 
-const logText = ({ address, topics, data }: Log): string => [address, ...topics, toHex(data)].join(' ')
-
 /** Runs a transaction both ways. Throws `limit-exceeded` at the deadline, or when the steps are too many to be compared. */
 export async function compareRules(parts: ComparisonParts): Promise<RuleComparison> {
   const { deadlineMs } = parts
@@ -194,13 +117,11 @@ export async function compareRules(parts: ComparisonParts): Promise<RuleComparis
   const left = deadlineMs !== undefined && { deadlineMs: began + deadlineMs - performance.now() }
   const ethereum = await runByEthereum({ ...parts, ...left }, follower)
   const { firstPriceDifference, divergence } = follower
-  const sameLogs = chain.logs.map(logText).join() === ethereum.logs.map(logText).join()
   return {
     fork: parts.fork,
     chain,
     ethereum,
-    sameResult: chain.status === ethereum.status && toHex(chain.output) === toHex(ethereum.output),
-    sameLogs,
+    ...sameness(chain, ethereum),
     ...(firstPriceDifference && { firstPriceDifference }),
     ...(divergence && { divergence }),
   }

@@ -57,6 +57,22 @@ export interface RuleComparison {
   readonly ethereumBlock?: EthereumBlock
 }
 
+/** The chain's rules and other rules of this chain. */
+export interface RuleSetComparison {
+  readonly chain: ComparisonSide
+  readonly other: ComparisonSide
+  /** Same status and output. */
+  readonly sameResult: boolean
+  readonly sameLogs: boolean
+  /** The first opcode with another price, before the two executions diverge. */
+  readonly firstPriceDifference?: {
+    readonly index: number
+    readonly chain: NamedStep
+    readonly other: NamedStep
+  }
+  readonly divergence?: { readonly index: number; readonly chain?: NamedStep; readonly other?: NamedStep }
+}
+
 /** A transaction that Ethereum would not include in the block. */
 export interface RejectedTransaction {
   readonly hash: Hex

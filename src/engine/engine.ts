@@ -4,9 +4,10 @@ import type { Block, ExecutedBlock } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import type { Header } from '../chain/header.ts'
 import type { Solution } from '../chain/merged-mining/proof.ts'
+import type { RuleChoice } from '../chain/rule-choice.ts'
 import type { Transaction } from '../chain/transaction.ts'
 import type { EthereumFork } from '../comparison/ethereum-forks.ts'
-import type { RuleComparison } from '../comparison/report.ts'
+import type { RuleComparison, RuleSetComparison } from '../comparison/report.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { StateReader } from '../state/model.ts'
@@ -100,6 +101,12 @@ export interface Queries
    * `invalid-params` for a REMASC transaction, `limit-exceeded`, `block-not-found`.
    */
   compareRules(hash: Hex, fork: EthereumFork, timeoutMs?: number): Promise<RuleComparison | undefined>
+  /**
+   * A mined transaction by the chain's rules and by the chain's with a choice of changes; `undefined` when it is unknown.
+   * The state before it is the chain's, which the changed rules may not have made. Throws `invalid-params` for a
+   * name that is not known, `limit-exceeded`.
+   */
+  compareRuleSets(hash: Hex, choice: RuleChoice, timeoutMs?: number): Promise<RuleSetComparison | undefined>
   /** Logs of the canonical chain in order, all read at one head. Throws `log-limit`. */
   logs(query: LogQuery): Promise<readonly LogView[]>
   /**

@@ -11,7 +11,7 @@ import {
   withRules,
 } from '../chain/config.ts'
 import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../chain/genesis.ts'
-import { chosenHeights, type RuleChoice } from '../chain/rule-choice.ts'
+import { chosenHeights, type RuleChoice, RuleChoiceError } from '../chain/rule-choice.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import { forkConfig } from '../engine/fork/fork.ts'
@@ -46,8 +46,13 @@ export function clientVersion({ preset, evm }: ResolvedNodeOptions): string {
 
 /** The constants with the rules that the options ask for; those of the first blocks stay as they are where they have been made. */
 function chosenRules(config: ChainConfig, options: RuleChoice, first?: number): ChainConfig {
-  const heights = chosenHeights(config.name, options, first)
-  return heights === config.ruleHeights ? config : withRules(config, heights)
+  try {
+    const heights = chosenHeights(config.name, options, first)
+    return heights === config.ruleHeights ? config : withRules(config, heights)
+  } catch (error) {
+    if (!(error instanceof RuleChoiceError)) throw error
+    throw new NodeError('invalid-options', `Option "${error.option}": ${error.message}`)
+  }
 }
 
 function forkOf({ remote, unpaid }: Pick<ForkStart, 'remote' | 'unpaid'>, options: RuleChoice): ChainConfig {

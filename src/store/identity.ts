@@ -8,6 +8,7 @@ import {
   changedHeights,
   changesIn,
   describeChanges,
+  RuleChoiceError,
   type RuleTable,
   sameChanges,
 } from '../chain/rule-choice.ts'
@@ -37,9 +38,14 @@ export function identityOf(
   return { chain, chainId, fork, rules: changesIn(config) }
 }
 
-/** The constants of the chain in a directory, where it is no fork. */
+/** The constants of the chain in a directory, where it is no fork. Throws `database` for rules of a later version. */
 export function configOfStored({ chain, chainId, rules }: Identity): ChainConfig {
-  return withRules({ ...CHAINS[chain], chainId }, changedHeights(chain, rules))
+  try {
+    return withRules({ ...CHAINS[chain], chainId }, changedHeights(chain, rules))
+  } catch (error) {
+    if (!(error instanceof RuleChoiceError)) throw error
+    throw new NodeError('database', `The chain of the database cannot be read: ${error.message}`)
+  }
 }
 
 /** A block by height and hash. */

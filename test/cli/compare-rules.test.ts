@@ -66,9 +66,48 @@ describe.each([false, true])('tandem drift, REMASC transactions hidden: %s', (hi
     const lines = await run('--all')
     expect(lines.slice(0, 4).map((line) => line.slice(0, 66))).toEqual(hashes)
     expect(lines[2]).toMatch(/ \d+ → \d+ same$/)
-    expect(lines[4]).toMatch(
+    expect(lines).toContainEqual(expect.stringMatching(/^ {2}storage +\d+ +\d+ {2}\+\d+/))
+    expect(lines.at(-1)).toMatch(
       /^4 transactions, 0 with another result or other events, gas \d+ → \d+ [+-]\d+ \([+-][\d.]+ %\)$/,
     )
+  })
+
+  it('compares with other rules of the chain', async () => {
+    const lines = await run(hashes[1] as string, '--deactivate', 'rskip400')
+    const { input } = await served.call('eth_getTransactionByHash', hashes[1])
+    const bytes =
+      (input as string)
+        .slice(2)
+        .match(/../g)
+        ?.filter((byte) => byte !== '00').length ?? 0
+    expect(lines[0]).toBe(`${hashes[1]} by this chain's rules and by others (without rskip400)`)
+    // 68 gas a byte that is not zero, instead of 16 (RSKIP-400).
+    expect(lines[2]).toMatch(new RegExp(`^ {2}transaction +\\d+ +\\d+ {2}\\+${52 * bytes} \\(`))
+    expect(lines.at(-1)).toBe('  execution      the same to the end')
+    expect((await run(hashes[1] as string, '--rules', 'next')).at(-4)).toMatch(/gas used +(\d+) +\1 {2}same/)
+  })
+
+  it('compares the blocks of a range', async () => {
+    const lines = await run('--blocks', '2-3', '--rules', '{"rskip400":null}')
+    expect(lines.slice(0, 2).map((line) => line.slice(0, 66))).toEqual(hashes.slice(1, 3))
+    expect(lines[2]).toMatch(/^ {2}transaction +\d+ +\d+ {2}\+\d+ \(/)
+    expect(lines[3]).toMatch(/^2 transactions, 0 with another result or other events, gas /)
+    expect(await run('--blocks', '2')).toHaveLength(3)
+  })
+
+  it.each([
+    [['--blocks', '3-2'], '--blocks expects a height, or two as in 10-20, not "3-2".'],
+    [['--blocks', 'x'], '--blocks expects a height, or two as in 10-20, not "x".'],
+    [
+      ['--all', '--fork', 'london', '--rules', 'next'],
+      'Give --fork for rules of Ethereum, or --rules for rules of this chain.',
+    ],
+    [
+      ['--all', '--rules', 'nxt'],
+      'rules.rules: "nxt" is no rule or upgrade that this version knows; the nearest is next.',
+    ],
+  ])('refuses %j', async (args, message) => {
+    await expect(run(...args)).rejects.toThrow(message)
   })
 
   it('prints JSON', async () => {
@@ -78,7 +117,7 @@ describe.each([false, true])('tandem drift, REMASC transactions hidden: %s', (hi
   })
 
   it.each([
-    [[], 'invalid-options', 'Give the hash of a transaction to compare, or --all.'],
+    [[], 'invalid-options', 'Give the hash of a transaction to compare, or --blocks, or --all.'],
     [['0x12'], 'invalid-options', 'A transaction is named by its hash, 0x and 64 digits, not by "0x12".'],
     [
       [`0x${'1'.repeat(64)}`],

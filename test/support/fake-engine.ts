@@ -205,6 +205,7 @@ export function fakeEngine(
     storageRange: note('storageRange', { cells: [], next: undefined }),
     traceCall: async (_request, _reference, tracer) => reportPlainCall(tracer, A, B, stateWith(0n)),
     compareRules: note('compareRules', undefined),
+    compareRuleSets: note('compareRuleSets', undefined),
     transactionBySenderAndNonce: async (sender, nonce) => {
       const index = block1.block.transactions.findIndex((one) => one.from === sender && one.nonce === nonce)
       const transaction = block1.block.transactions[index]

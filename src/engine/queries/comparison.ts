@@ -1,11 +1,15 @@
-/** A mined transaction by the chain's rules and by a fork of Ethereum. */
+/** A mined transaction by the chain's rules, and by a fork of Ethereum or by other rules of this chain. */
 import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
+import type { ChainConfig } from '../../chain/config.ts'
+import type { RuleHeights } from '../../chain/consensus-rules.ts'
+import { chosenHeights, type RuleChoice, RuleChoiceError } from '../../chain/rule-choice.ts'
 import type { EthereumFork } from '../../comparison/ethereum-forks.ts'
-import type { EthereumBlock, RuleComparison } from '../../comparison/report.ts'
+import type { EthereumBlock, RuleComparison, RuleSetComparison } from '../../comparison/report.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
-import type { Vm } from '../../evm/rules.ts'
+import { type Vm, vmRulesOf } from '../../evm/rules.ts'
+import { createVm } from '../../evm/vm.ts'
 import type { OnDemand } from '../../state/fork/demand.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import type { Lookup } from './lookup.ts'
@@ -23,8 +27,18 @@ interface Parts extends ChainAccess {
 /** Blocks under Ethereum's rules that are kept: `tandem drift --all` compares one transaction of a block after another. */
 const CACHED_BLOCKS = 16
 
-/** Compares transactions of a chain with their execution under Ethereum's rules. */
-export class EthereumComparison {
+/** A chain's rules with changes. Throws `invalid-params`. */
+function heightsOf({ name, ruleHeights }: ChainConfig, choice: RuleChoice): RuleHeights {
+  try {
+    return chosenHeights(name, choice, undefined, ruleHeights)
+  } catch (error) {
+    if (!(error instanceof RuleChoiceError)) throw error
+    throw invalidParams(`rules.${error.option}: ${error.message}`)
+  }
+}
+
+/** Compares transactions of a chain with their execution under other rules. */
+export class RuleComparisons {
   readonly #parts: Parts
   readonly #ethereumBlocks = new LRUCache<string, EthereumBlock>({ max: CACHED_BLOCKS })
 
@@ -38,22 +52,18 @@ export class EthereumComparison {
     fork: EthereumFork,
     timeoutMs = this.#parts.timeoutMs,
   ): Promise<RuleComparison | undefined> {
-    const { config, vm, lookup, replays } = this.#parts
-    const found = lookup.receipt(hash)
-    if (found === undefined) return undefined
-    const { transaction, block, index } = found
-    if (transaction.isRemasc) {
-      throw invalidParams('transaction: the REMASC transaction has no equal on Ethereum')
-    }
+    const { config, vm } = this.#parts
     const began = performance.now()
-    const { state } = await replays.replay(block, () => undefined, { lastIndex: index - 1, timeoutMs })
+    const placed = await this.#place(hash, timeoutMs)
+    if (placed === undefined) return undefined
+    const { transaction, state, block, env } = placed
     // Ethereum's executor is large: it is loaded with the first comparison.
     const { compareRules: compare } = await import('../../comparison/compare.ts')
     const limit = () => (timeoutMs > 0 ? { deadlineMs: began + timeoutMs - performance.now() } : {})
     const comparison = await compare({
       transaction,
       state,
-      env: environmentAt(block.block.header, this.#parts),
+      env,
       vm,
       chainId: config.chainId,
       fork,
@@ -61,6 +71,39 @@ export class EthereumComparison {
     })
     const executed = await this.#ethereumBlock(block, fork, limit())
     return { ...comparison, ...(executed && { ethereumBlock: executed }) }
+  }
+
+  /** See `Queries.compareRuleSets`. */
+  async compareRuleSets(
+    hash: Hex,
+    choice: RuleChoice,
+    timeoutMs = this.#parts.timeoutMs,
+  ): Promise<RuleSetComparison | undefined> {
+    const { config, vm } = this.#parts
+    const ruleHeights = heightsOf(config, choice)
+    const began = performance.now()
+    const placed = await this.#place(hash, timeoutMs)
+    if (placed === undefined) return undefined
+    const { compareRuleSets: compare } = await import('../../comparison/rule-sets.ts')
+    const other = createVm({ chainId: config.chainId, rulesAt: vmRulesOf({ ...config, ruleHeights }) })
+    const { transaction, state, env } = placed
+    const limit = timeoutMs > 0 ? { deadlineMs: began + timeoutMs - performance.now() } : {}
+    return compare({ transaction, state, env, vm, other, ...limit })
+  }
+
+  /** A transaction, the state before it and its block's environment; `undefined` when it is unknown. */
+  async #place(hash: Hex, timeoutMs: number) {
+    const found = this.#parts.lookup.receipt(hash)
+    if (found === undefined) return undefined
+    const { transaction, block, index } = found
+    if (transaction.isRemasc) {
+      throw invalidParams('transaction: the REMASC transaction is no message and is not compared')
+    }
+    const { state } = await this.#parts.replays.replay(block, () => undefined, {
+      lastIndex: index - 1,
+      timeoutMs,
+    })
+    return { transaction, state, block, env: environmentAt(block.block.header, this.#parts) }
   }
 
   /** The block under Ethereum's rules; `undefined` when its parent is not stored, or when time is up. */

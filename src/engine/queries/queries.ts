@@ -9,7 +9,7 @@ import type { EngineParts } from '../parts.ts'
 import { ChainAccountHistory } from './account-history.ts'
 import { createAccountQueries } from './accounts.ts'
 import { StateCallSequences } from './call-sequence.ts'
-import { EthereumComparison } from './comparison.ts'
+import { RuleComparisons } from './comparison.ts'
 import { createFeeHistory } from './fee-history.ts'
 import { Fees } from './fees.ts'
 import { LogSearch } from './logs.ts'
@@ -134,13 +134,14 @@ function simulationQueries(context: Context) {
 
 function replayQueries(context: Context) {
   const { replays } = context
-  const comparison = new EthereumComparison(context)
+  const comparison = new RuleComparisons(context)
   const storage = new StorageSearch(context)
   return {
     replay: (...given) => replays.replay(...given),
     traces: (...given) => replays.traces(...given),
     trace: (...given) => replays.trace(...given),
     compareRules: (...given) => comparison.compareRules(...given),
+    compareRuleSets: (...given) => comparison.compareRuleSets(...given),
     storageRange: (query) => storage.find(query),
   } satisfies Partial<Queries>
 }

@@ -133,12 +133,71 @@ describe('debug_compareRules', () => {
     const block = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
     const reward = (block as { transactions: Hex[] }).transactions.at(-1)
     await expect(compare(reward)).rejects.toThrow(
-      saying('-32602 transaction: the REMASC transaction has no equal on Ethereum'),
+      saying('-32602 transaction: the REMASC transaction is no message and is not compared'),
     )
     await expect(compare(`0x${'1'.repeat(64)}`, 'frontier')).rejects.toThrow(
       saying(
         '-32602 Invalid fork: expected one of petersburg, istanbul, berlin, london, paris, shanghai, cancun.',
       ),
     )
+  })
+})
+
+describe('debug_compareRuleSets', () => {
+  let node: Node
+  let hash: unknown
+  /** PUSH0, PUSH0, SSTORE: 2 + 2 gas, and 20,000 for a new cell that stays 0 is 5,000. */
+  const code = '0x5f5f55'
+  beforeAll(async () => {
+    node = await createNode()
+    const alloc = [`0x${'c0'.repeat(20)}`, code]
+    await node.request({ method: 'hardhat_setCode', params: alloc })
+    hash = await node.request({
+      method: 'eth_sendTransaction',
+      params: [{ from: ALICE, to: alloc[0], data: '0x0001', gas: '0x186a0' }],
+    })
+  })
+  afterAll(() => node.close())
+
+  const compare = (...params: unknown[]) => ask(dispatcherOf(node.engine), 'debug_compareRuleSets', params)
+
+  it('names what would change: price, result, where the runs part', async () => {
+    expect(await compare(hash, { deactivate: ['rskip400'] })).toMatchObject({
+      result: { sameResult: true, sameLogs: true, firstPriceDifference: null, divergence: null },
+    })
+    const { result } = (await compare(hash, { rules: { rskip398: null } })) as Outcome
+    expect(result).toMatchObject({
+      sameResult: false,
+      chain: { status: 'succeeded' },
+      other: { status: 'failed', gasUsed: '0x186a0' },
+      firstPriceDifference: null,
+      divergence: { index: 0, chain: { op: 'PUSH0', gasCost: 2 }, other: { op: 'INVALID', pc: 0 } },
+    })
+  })
+
+  it('is the same by the same rules, at any name for them', async () => {
+    for (const rules of ['next', 'tbd1000', {}, { activate: ['rskip398@1'] }]) {
+      expect(await compare(hash, rules)).toMatchObject({
+        result: { sameResult: true, sameLogs: true, divergence: null, firstPriceDifference: null },
+      })
+    }
+  })
+
+  it.each([
+    [
+      'vetiver',
+      'rules.rules: "vetiver" is no rule or upgrade that this version knows; the nearest is vetiver900.',
+    ],
+    [
+      { activate: ['rskip39888'] },
+      'rules.activate: "rskip39888" is no rule or upgrade that this version knows; the nearest is rskip398',
+    ],
+    [{ other: 1 }, 'rules.other'],
+    [5, 'rules'],
+    [{ rules: { rskip398: -1 } }, 'rskip398'],
+  ])('refuses %j', async (rules, message) => {
+    const { error } = (await compare(hash, rules)) as Outcome
+    expect(error?.code).toBe(-32602)
+    expect(error?.message).toContain(message)
   })
 })
