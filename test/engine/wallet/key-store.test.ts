@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { addressOf } from '../../../src/chain/signature.ts'
 import { keccak256 } from '../../../src/encoding/hash.ts'
 import { createKeyStore } from '../../../src/engine/wallet/key-store.ts'
-import { keyFilesIn } from '../../../src/store/key-files.ts'
+import { type KeyFiles, keyFilesIn } from '../../../src/store/key-files.ts'
 
 const KEY = keccak256(Uint8Array.of(1))
 const milliseconds = () => 0
@@ -16,7 +16,7 @@ afterEach(async () => {
   folder = undefined
 })
 
-async function filesInFolder() {
+async function filesInFolder(): Promise<KeyFiles> {
   folder = await mkdtemp(join(tmpdir(), 'tandem-keys-'))
   return keyFilesIn(folder)
 }
