@@ -2,9 +2,9 @@
  * Suites and tools of others against Tandem: `npm run test:tools`, or `-- <part of a name>…` for some of them. Prints a
  * table at the end; exit code 1 when a check fails that the rules of the chain do not make fail.
  */
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { HERE, installed } from './nodes.mjs'
+import { installTools } from './install.mjs'
+import { installed } from './nodes.mjs'
 
 /** Name, file, exported function, and the package without which it does not run (programs of one platform). */
 const SUITES = [
@@ -24,15 +24,6 @@ const SUITES = [
   ['forge test --fork-url, tandem anvil', 'foundry', 'forgeFork', '@foundry-rs/forge-linux-amd64'],
   ['forge create, script, tandem anvil', 'foundry', 'forgeBroadcast', '@foundry-rs/forge-linux-amd64'],
 ].map(([name, file, run, needs]) => ({ name, file, run, needs }))
-
-/** Installs the packages of this folder once; none of their install scripts run. */
-function install() {
-  if (existsSync(installed('.package-lock.json'))) return
-  const { status } = spawnSync('npm', ['ci', '--silent', '--ignore-scripts', '--prefix', HERE], {
-    stdio: 'inherit',
-  })
-  if (status !== 0) throw new Error('the packages of scripts/tools could not be installed')
-}
 
 /** One suite's row; a suite that cannot run counts as one failure. */
 async function rowOf({ name, file, run, needs }) {
@@ -72,7 +63,7 @@ function table(rows) {
   ].join('\n')
 }
 
-install()
+installTools()
 const asked = process.argv.slice(2)
 const rows = []
 for (const suite of SUITES) {

@@ -3,7 +3,6 @@
 import { idOf } from '../bitcoin/chain/block.ts'
 import { fromDisplayed } from '../bitcoin/displayed-hash.ts'
 import type { BitcoinNode } from '../bitcoin/node-interface.ts'
-import { revealedScript } from '../bitcoin/redeem-input.ts'
 import {
   type Transaction as BitcoinTransaction,
   decodeTransaction,
@@ -15,10 +14,10 @@ import type { Log } from '../chain/receipt.ts'
 import { intrinsicGas, signTransaction, type Transaction } from '../chain/transaction.ts'
 import { equal, toBigInt } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
-import type { Hex } from '../encoding/hex.ts'
+import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { ChainUpdate } from '../engine/model.ts'
-import { NodeError } from '../errors.ts'
+import { invalidParams, NodeError } from '../errors.ts'
 import type { Federation as FederationRecord } from '../evm/precompiles/bridge/federation/federation.ts'
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
 import type { Logger } from '../logger.ts'
@@ -37,6 +36,7 @@ import {
 import { bridgeAt } from './bridge-state.ts'
 import { type MemberKey, Members } from './members.ts'
 import { type Payment, Payments } from './payments.ts'
+import { isRelevant, known, spendsFrom } from './relevance.ts'
 
 const BRIDGE = PRECOMPILE_ADDRESS.bridge
 /** Topic of `release_btc`, whose data is a fully signed transaction. */
@@ -47,6 +47,18 @@ const RESUMED_BLOCKS = 1000
 const GAS_PER_BYTE = 2n
 /** Gas beyond what a call is known to take, for rules that charge more. */
 const SPARE_GAS = 10_000n
+
+/** First four bytes of the data of `addSignature(bytes,bytes[],bytes)`. */
+const SIGNATURE_SELECTOR = fromHex('0xf10b9c59')
+const isSignature = ({ data }: Transaction) => equal(data.subarray(0, 4), SIGNATURE_SELECTOR)
+
+/** What a turn is for. */
+export interface TurnRequest {
+  /** It was asked for: an update is sent even where the peg has nothing to do, as the reference node does. */
+  readonly isAsked?: boolean
+  /** Account of the member who sends everything but signatures; any that works unless given. */
+  readonly member?: Hex | undefined
+}
 
 /** A call and the member who sends it. */
 interface Sending {
@@ -108,24 +120,32 @@ export class Federation {
   }
 
   /**
-   * What the members send for the next block, signed: nothing while earlier transactions of theirs wait in the pool.
-   * Throws `upstream` where the Bitcoin node does not answer.
+   * What the members send for the next block, signed: nothing that waits in the pool already. Throws `upstream` where the
+   * Bitcoin node does not answer, `invalid-params` where the member is none of a live federation or does not work.
    */
-  async turn(): Promise<readonly Transaction[]> {
+  async turn({ isAsked = false, member }: TurnRequest = {}): Promise<readonly Transaction[]> {
     const { queries } = this.#parts.engine
     await this.#resume()
     const bridge = await this.bridge()
     const senders = this.#working(bridge.federations.live())
-    const waits = senders.some(({ address }) => queries.pooledOf(address).pending.length > 0)
-    const [sender] = senders
-    if (sender === undefined || waits) return []
+    const sender = member === undefined ? senders[0] : senders.find(({ address }) => address === member)
+    if (sender === undefined && member !== undefined) {
+      throw invalidParams(`member: ${member} is no working member of a live federation`)
+    }
+    const waits = senders.some(({ address }) => this.#waits(address, (one) => !isSignature(one)))
+    const isNeeded = isAsked || (!waits && needsUpdate(bridge, queries.head().block.header.number + 1))
     const calls = [
-      ...(await headerCalls(bridge, this.#parts.node)),
-      ...(await this.#registrations(bridge)),
-      ...(needsUpdate(bridge, queries.head().block.header.number + 1) ? [UPDATE_CALL] : []),
+      ...(waits ? [] : await headerCalls(bridge, this.#parts.node)),
+      ...(waits ? [] : await this.#registrations(bridge)),
+      ...(isNeeded ? [UPDATE_CALL] : []),
     ]
-    const sendings = calls.map((call) => ({ sender, call }))
+    const sendings = sender === undefined ? [] : calls.map((call) => ({ sender, call }))
     return this.#signed([...sendings, ...this.#signatures(bridge)])
+  }
+
+  /** The signatures that members have to give for the next block and that do not wait in the pool. */
+  async signatures(): Promise<readonly Transaction[]> {
+    return this.#signed(this.#signatures(await this.bridge()))
   }
 
   /** Payments to the live federations that the Bridge has yet to process; what they send themselves is none. */
@@ -137,13 +157,8 @@ export class Federation {
     return payments
       .filter((payment) => {
         const { transaction } = payment
-        const isFromFederation = transaction.inputs.some((input) => {
-          const script = revealedScript(input)
-          return script !== undefined && live.some(({ redeemScript }) => equal(redeemScript, script))
-        })
-        return (
-          !isFromFederation && peg.processedHeight(txid(transaction)) === undefined && !this.#isSent(payment)
-        )
+        const isProcessed = peg.processedHeight(txid(transaction)) !== undefined
+        return !spendsFrom(transaction, live) && !isProcessed && !this.#isSent(payment)
       })
       .map(({ transaction, block }) => ({
         bitcoinTransaction: idOf(transaction),
@@ -232,6 +247,7 @@ export class Federation {
       const { transaction, block } = payment
       if (best - block.height + 1 < network.peginConfirmations) continue
       if (peg.processedHeight(txid(transaction)) !== undefined || this.#isSent(payment)) continue
+      if (!isRelevant(transaction, bridge)) continue
       const isProven = proven.has(block.hash) || peg.witnessRoot(fromDisplayed(block.hash)) !== undefined
       if (hasWitness(transaction) && !isProven) {
         calls.push(coinbaseCall(block))
@@ -244,9 +260,7 @@ export class Federation {
 
   /** The scripts of the federations whose transactions the Bridge has to learn of. */
   #watched(federations: BridgeState['federations']): readonly Uint8Array[] {
-    const proposed = federations.proposed()
-    const all = proposed === undefined ? federations.live() : [...federations.live(), proposed]
-    return all.map(({ outputScript }) => outputScript)
+    return known(federations).map(({ outputScript }) => outputScript)
   }
 
   #isSent(payment: Payment): boolean {
@@ -254,7 +268,17 @@ export class Federation {
     return hash !== undefined && this.#parts.engine.queries.transaction(hash) !== undefined
   }
 
+  /** Has a member's account such a transaction in the pool? */
+  #waits(address: Hex, isMeant: (transaction: Transaction) => boolean): boolean {
+    return this.#parts.engine.queries.pooledOf(address).pending.some(isMeant)
+  }
+
   #signatures(bridge: BridgeState): readonly Sending[] {
+    const all = this.#allSignatures(bridge)
+    return all.filter(({ sender: { address } }) => !this.#waits(address, isSignature))
+  }
+
+  #allSignatures(bridge: BridgeState): readonly Sending[] {
     const { peg, federations } = bridge
     const live = federations.live()
     const sendings = [...peg.signing.get()].flatMap(([hash, release]) =>
@@ -262,8 +286,18 @@ export class Federation {
     )
     const spend = peg.svpSpend.get()
     const proposed = federations.proposed()
-    if (spend === undefined || proposed === undefined) return sendings
+    if (spend === undefined || proposed === undefined || !this.#isConfirmed(spend.creationHash, bridge)) {
+      return sendings
+    }
     return [...sendings, ...this.#signaturesOf(bridge, spend.transaction, spend.creationHash, proposed)]
+  }
+
+  /** Has a transaction of this chain as many blocks on top as the members wait for? The Bridge itself does not wait. */
+  #isConfirmed(hash: Hex, { network }: BridgeState): boolean {
+    const { queries } = this.#parts.engine
+    const mined = queries.transaction(hash)?.block?.block.header.number
+    const head = queries.head().block.header.number
+    return mined !== undefined && head - mined >= network.pegoutConfirmations
   }
 
   #signaturesOf(

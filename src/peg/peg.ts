@@ -16,7 +16,7 @@ import { minimumPegin, WEI_PER_SATOSHI } from '../evm/precompiles/bridge/constan
 import type { Logger } from '../logger.ts'
 import type { FederationMode } from '../options/bitcoin-settings.ts'
 import { FAUCET_SCRIPT, pay } from './faucet.ts'
-import { Federation } from './federation.ts'
+import { Federation, type TurnRequest } from './federation.ts'
 import { type PegInOutcome, type PegOutOutcome, pegInOutcome, pegOutOutcome } from './outcomes.ts'
 import { type PegStatus, pegStatus } from './status.ts'
 
@@ -174,13 +174,13 @@ export class Peg {
 
   /**
    * Puts what the federation has to send into the pool, or into a block where it works for each block anyway; how many
-   * transactions.
+   * transactions. A request is for the former. Throws `invalid-params` as `Federation.turn` does.
    */
-  async updateBridge(): Promise<number> {
+  async updateBridge(request: TurnRequest = {}): Promise<number> {
     const { engine, federation } = this.#open
     if (federation.mode === 'off') return 0
     await federation.broadcast()
-    const transactions = await federation.turn()
+    const transactions = await federation.turn(federation.mode === 'manual' ? request : {})
     if (federation.mode === 'auto') await engine.commands.mine()
     else for (const transaction of transactions) await engine.commands.submit(transaction)
     return transactions.length

@@ -59,6 +59,60 @@ describe('the members', () => {
   })
 })
 
+describe('what the members send', () => {
+  const selectors = (pending: unknown) =>
+    (pending as { transactions: { from: Hex; input: string }[] }).transactions
+      .filter(({ input }) => input.length >= 10)
+      .map(({ input }) => input.slice(0, 10))
+  const UPDATE = '0x0c5a9990'
+  const HEADERS = '0xe5400e7b'
+  const REGISTRATION = '0x43dc0656'
+  const SIGNATURE = '0xf10b9c59'
+
+  it('is what the Bridge lacks, once, and an update each time that they are asked', async () => {
+    const { peg, call } = await started({ federation: 'manual', mining: 'manual' })
+    const pending = async () => selectors(await call('eth_getBlockByNumber', 'pending', true))
+    const member = peg.federation.members.addresses[1]
+    expect(await call('fed_updateBridge', member)).toBe(6)
+    expect(await pending()).toEqual([...Array(5).fill(HEADERS), UPDATE])
+    expect(await call('fed_updateBridge', member)).toBe(1)
+    expect(await pending()).toEqual([...Array(5).fill(HEADERS), UPDATE, UPDATE])
+    await call('evm_mine')
+    const block = await call('eth_getBlockByNumber', 'latest', true)
+    const senders = (block as { transactions: { from: Hex; input: string }[] }).transactions
+    expect(senders.filter(({ input }) => input === UPDATE).map(({ from }) => from)).toEqual([member, member])
+    await expect(call('fed_updateBridge', COW)).rejects.toThrow(/member: .* is no working member/)
+  })
+
+  it('are no peg-ins that the Bridge would keep', async () => {
+    const { peg, call } = await started({ federation: 'manual', mining: 'manual' })
+    const { active } = await peg.status()
+    // Of a known sender, the faucet, and without instructions.
+    await peg.faucet(active.address, 499_999n, 1)
+    await peg.faucet(active.address, 500_000n, 3)
+    await call('fed_updateBridge')
+    const sent = selectors(await call('eth_getBlockByNumber', 'pending', true))
+    expect(sent.filter((selector) => selector === REGISTRATION)).toHaveLength(1)
+  })
+
+  it('has signatures that do not wait in the pool, of a release once it is confirmed', async () => {
+    const { node: opened, peg, call } = await started({ federation: 'manual', mining: 'manual' })
+    await peg.pegIn(RECEIVER, 5_000_000n)
+    await peg.pegOut(COW, 1_000_000n, false)
+    const { federation } = peg
+    for (let i = 0; (await federation.signatures()).length === 0 && i < 80; i++) {
+      await call('fed_updateBridge')
+      await call('evm_mine')
+    }
+    const [first, second] = await federation.signatures()
+    expect(await federation.signatures()).toHaveLength(2)
+    if (first === undefined || second === undefined) throw new Error('there are no two signatures')
+    await opened.engine.commands.submit(first)
+    expect((await federation.signatures()).map(({ hash }) => hash)).toEqual([second.hash])
+    expect(selectors(await call('eth_getBlockByNumber', 'pending', true))).toEqual([SIGNATURE])
+  })
+})
+
 describe('a federation that is voted', () => {
   it('takes over the coins, signed by its own members', async () => {
     const { node: opened, peg, call } = await started()
@@ -91,7 +145,22 @@ describe('a federation that is voted', () => {
     expect(proposed).toMatchObject({ threshold: 3, members: { length: 4 } })
 
     // The fund and the spend transaction are made, signed, mined and registered on the way.
-    for (let i = 0; i < 12; i++) {
+    const spend = async () => (await peg.federation.bridge()).peg.svpSpend.get()
+    for (let i = 0; (await spend()) === undefined && i < 12; i++) {
+      await call('evm_mine')
+      await peg.mine(3)
+    }
+    // The new members sign the spend transaction once it has as many confirmations as a peg-out needs.
+    for (let i = 0; i < 3; i++) {
+      const unsigned = await spend()
+      expect(
+        unsigned?.transaction.inputs.map(({ witness }) => witness.filter(({ length }) => length > 0).length),
+      ).toEqual([1, 1])
+      await call('evm_mine')
+    }
+    await call('evm_mine')
+    expect(await spend()).toBeUndefined()
+    for (let i = 0; i < 3; i++) {
       await call('evm_mine')
       await peg.mine(3)
     }

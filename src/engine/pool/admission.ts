@@ -39,6 +39,8 @@ export interface Admission {
     book: SenderBook,
     head: ExecutedBlock,
   ): string | undefined
+  /** Maximum that a transaction costs its sender in a block on the head, wei. */
+  cost(transaction: Transaction, head: ExecutedBlock): bigint
   /** Virtual gas of a sender; `undefined` without quotas or for an unknown sender. */
   quotaOf(sender: Hex): Readonly<Quota> | undefined
 }
@@ -50,6 +52,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const { config, accountSlots = 16, headerOverrides = () => NO_OVERRIDES } = options
   const rulesAt = vmRulesOf(config)
   const quota = options.accountQuota === true ? new AccountQuota(options.now) : undefined
+  const cost = (transaction: Transaction, { block: { header } }: ExecutedBlock) =>
+    costOf(transaction, rulesAt(header.number + 1))
 
   return {
     refusal(transaction, account, head) {
@@ -75,9 +79,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
         replacedPrice: replaced?.transaction.gasPrice,
       })
       if (withinQuota === false) return 'account exceeds quota'
-      const cost = book.cost - (replaced?.cost ?? 0n) + costOf(transaction)
-      return cost > account.balance ? 'insufficient funds to pay for pending and new transactions' : undefined
+      const total = book.cost - (replaced?.cost ?? 0n) + cost(transaction, head)
+      return total > account.balance
+        ? 'insufficient funds to pay for pending and new transactions'
+        : undefined
     },
+    cost,
     quotaOf: (sender) => quota?.of(sender),
   }
 }

@@ -1,5 +1,5 @@
 /** The rules for entering the pool and for replacing a transaction: the reference node's checks, order and texts. Pure. */
-import type { Account } from '../../chain/account.ts'
+import { type Account, EMPTY_ACCOUNT } from '../../chain/account.ts'
 import { encodedNonce, type Transaction } from '../../chain/transaction.ts'
 import { CHAIN_RULES, type VmRules } from '../../evm/rules.ts'
 
@@ -37,9 +37,10 @@ export const INTRINSIC_GAS_TOO_LOW = "transaction's basic cost is above the gas 
 /** The price is too near that of the transaction with the same nonce. */
 export const REPLACEMENT_UNDERPRICED = 'gas price not enough to bump transaction'
 
-/** Maximum that a transaction can cost its sender: value and all its gas, wei. */
-export function costOf({ value, gasLimit, gasPrice }: Transaction): bigint {
-  return value + gasLimit * gasPrice
+/** Maximum that a transaction can cost its sender, wei: value and all its gas, of which a free call of the Bridge pays none. */
+export function costOf(transaction: Transaction, rules: Pick<VmRules, 'intrinsicGas'> = CHAIN_RULES): bigint {
+  const { value, gasLimit, gasPrice } = transaction
+  return rules.intrinsicGas(transaction) === 0n ? value : value + gasLimit * gasPrice
 }
 
 /** The reason for refusing a transaction that is too long. */
@@ -52,9 +53,12 @@ export function sizeRefusal(bytes: number): string {
  * docs/internals/rpc-reference.md#75-sending; docs/internals/protocol.md#45-pool-admission), or `undefined`.
  */
 export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
-  const { minimumGasPrice, account, maxTransactionGas, accountSlots, rules = CHAIN_RULES } = context
+  const { minimumGasPrice, maxTransactionGas, accountSlots, rules = CHAIN_RULES } = context
   const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce } = transaction
-  if (account === undefined) return EMPTY_SENDER
+  const intrinsic = rules.intrinsicGas(transaction)
+  const isFree = intrinsic === 0n
+  if (context.account === undefined && !isFree) return EMPTY_SENDER
+  const account = context.account ?? EMPTY_ACCOUNT
   if (to === null && data.length > rules.maxInitcodeSize) return "transaction's init code size is invalid"
   if (raw.length > MAX_TRANSACTION_BYTES) return sizeRefusal(raw.length)
   if (isRemasc) return 'transaction is a remasc transaction'
@@ -65,9 +69,9 @@ export function refusalOf(transaction: Transaction, context: PolicyContext): str
   if (badNonce !== undefined) return badNonce
   if (nonce < account.nonce) return NONCE_TOO_LOW
   if (nonce >= account.nonce + BigInt(accountSlots)) return 'transaction nonce too high'
-  if (account.balance < gasLimit * gasPrice) return INSUFFICIENT_FUNDS
+  if (!isFree && account.balance < gasLimit * gasPrice) return INSUFFICIENT_FUNDS
   if (gasPrice < minimumGasPrice) return "transaction's gas price lower than block's minimum"
-  if (rules.intrinsicGas(transaction) > gasLimit) return INTRINSIC_GAS_TOO_LOW
+  if (intrinsic > gasLimit) return INTRINSIC_GAS_TOO_LOW
   if (minimumGasPrice > 0n && gasPrice > minimumGasPrice * PRICE_CAP_FACTOR) {
     return "transaction's gas price exceeds cap"
   }

@@ -1,7 +1,6 @@
 /** The contents of the pool: each sender's book, all entries by hash in order of arrival, and the evicted hashes. */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { costOf } from './policy.ts'
 import { type PoolEntry, SenderBook } from './sender-book.ts'
 
 /** The books of a pool, consistent after every change; a change touches only the entries that it concerns. */
@@ -55,15 +54,19 @@ export class PoolBooks {
   }
 
   /**
-   * Puts a transaction at its nonce; returns the one that it replaces. `height` is that of the head, `time` Unix seconds.
+   * Puts a transaction at its nonce; returns the one that it replaces. `cost`: at most, to its sender, wei; `height` is that
+   * of the head, `time` Unix seconds.
    */
-  place(book: SenderBook, transaction: Transaction, height: number, time: number): Transaction | undefined {
+  place(
+    book: SenderBook,
+    transaction: Transaction,
+    { cost, height, time }: Pick<PoolEntry, 'cost' | 'height' | 'time'>,
+  ): Transaction | undefined {
     const replaced = book.at(transaction.nonce)?.transaction
     if (replaced !== undefined) {
       this.#entries.delete(replaced.hash)
       this.#evicted.push(replaced.hash)
     }
-    const cost = costOf(transaction)
     const entry: PoolEntry = { transaction, arrival: this.#arrivals++, cost, height, time }
     this.#entries.set(transaction.hash, entry)
     this.#books.set(transaction.from, book)

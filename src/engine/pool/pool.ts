@@ -1,5 +1,5 @@
 /** Transactions that wait for a block: runnable ones, and queued ones that wait for an earlier nonce of their sender. */
-import type { Account } from '../../chain/account.ts'
+import { type Account, EMPTY_ACCOUNT } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -71,10 +71,9 @@ export class Pool {
       const place = this.get(hash) === undefined ? 'queued' : 'pending'
       throw refused(`${place} transaction with same hash already exists`)
     }
-    const account = state.account(from)
-    const reason = this.#admission.refusal(transaction, account, head)
-    if (reason !== undefined || account === undefined)
-      throw refused(reason ?? 'the sender account is unknown')
+    const reason = this.#admission.refusal(transaction, state.account(from), head)
+    if (reason !== undefined) throw refused(reason)
+    const account = state.account(from) ?? EMPTY_ACCOUNT
     const book = this.#books.open(from, account.nonce)
     this.#books.settle(book, account.nonce)
     if (nonce > book.next) {
@@ -122,8 +121,7 @@ export class Pool {
     for (const sender of senders) {
       const book = this.#books.of(sender)
       if (book === undefined) continue
-      const account = state.account(sender)
-      if (account !== undefined) this.#promote(book, account, head, runnable)
+      this.#promote(book, state.account(sender) ?? EMPTY_ACCOUNT, head, runnable)
       this.#books.removeIfEmpty(sender, book)
     }
     const { number } = head.block.header
@@ -227,7 +225,9 @@ export class Pool {
   }
 
   #place(book: SenderBook, transaction: Transaction, head: ExecutedBlock): Transaction | undefined {
-    return this.#books.place(book, transaction, head.block.header.number, this.#now())
+    const cost = this.#admission.cost(transaction, head)
+    const { number: height } = head.block.header
+    return this.#books.place(book, transaction, { cost, height, time: this.#now() })
   }
 
   /** Makes the queued entries at the book's next nonces runnable and appends them to `promoted`, up to the first that is no longer valid, which is evicted. */

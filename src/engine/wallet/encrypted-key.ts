@@ -28,6 +28,9 @@ export interface Cost {
 /** About a third of a second and 128 MiB per derivation; the parameters of ethers, half of geth's. */
 export const STANDARD_COST: Cost = { n: 131_072, r: 8, p: 1 }
 
+/** About ten milliseconds and 4 MiB: the light parameters of geth, for keys that never leave memory. */
+export const MEMORY_COST: Cost = { n: 4096, r: 8, p: 1 }
+
 /** Limits on the key derivation that a foreign file may request, in bytes and rounds. */
 const MAX_MEMORY = 512 * 1024 * 1024
 const MAX_WORK = 2 ** 24

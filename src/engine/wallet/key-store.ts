@@ -11,6 +11,7 @@ import {
   decryptKey,
   type EncryptedKey,
   encryptKey,
+  MEMORY_COST,
   parseEncryptedKey,
   STANDARD_COST,
 } from './encrypted-key.ts'
@@ -25,7 +26,7 @@ export interface StoredKey {
 export interface KeyStoreParts {
   /** Without them the keys are in memory only. */
   readonly files?: KeyFiles | undefined
-  /** Scrypt parameters of keys that are encrypted here; `STANDARD_COST` unless given. */
+  /** Scrypt parameters of keys that are encrypted here; without files `MEMORY_COST`, else `STANDARD_COST`, unless given. */
   readonly cost?: Cost | undefined
   /** Milliseconds since 1970, for the names of files. */
   readonly milliseconds: () => number
@@ -63,9 +64,9 @@ class EncryptedKeyStore implements KeyStore {
   readonly #queue = createSerialQueue()
   #waiting = 0
 
-  constructor({ files, cost = STANDARD_COST, milliseconds }: KeyStoreParts, known: readonly StoredKey[]) {
+  constructor({ files, cost, milliseconds }: KeyStoreParts, known: readonly StoredKey[]) {
     this.#files = files
-    this.#cost = cost
+    this.#cost = cost ?? (files === undefined ? MEMORY_COST : STANDARD_COST)
     this.#milliseconds = milliseconds
     this.#entries = new Map(known.map((entry) => [addressOfEncrypted(entry.encrypted), entry]))
   }

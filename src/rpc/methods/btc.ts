@@ -230,12 +230,12 @@ export const fed_updateBridge = method({
   name: 'fed_updateBridge',
   changesState: true,
   summary:
-    'Lets the federation send what it has to the Bridge: headers, coinbases, transactions, updates and signatures. Returns the number of transactions, which are then in the pool or mined.',
-  params: {},
+    'Lets the federation send what it has to the Bridge: headers, coinbases, transactions, an update and signatures. All but signatures are sent by one member, with `--federation manual` by the one whose account is given. Returns the number of transactions, which are then in the pool or mined.',
+  params: { member: optional(orNull(Address, undefined), null) },
   result: () => z.int(),
   errors: ['transaction-refused', 'mining-refused', 'not-mined'],
   examples: [],
-  run: (_, context) => pegOf(context).updateBridge(),
+  run: ({ member }, context) => pegOf(context).updateBridge({ isAsked: true, member }),
 })
 
 /** The methods of this file, in the order of the document. */

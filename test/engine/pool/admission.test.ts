@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT } from '../../../src/chain/account.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
 import { type AdmissionOptions, createAdmission } from '../../../src/engine/pool/admission.ts'
+import { costOf } from '../../../src/engine/pool/policy.ts'
 import { PoolBooks } from '../../../src/engine/pool/pool-books.ts'
 import { CONFIG, head, RICH, SENDERS, tx } from './pool-cases.ts'
 
@@ -14,7 +15,8 @@ function bookOf(count: number) {
   const books = new PoolBooks()
   const book = books.open(SENDERS[0] as Hex, 0n)
   for (let nonce = 0; nonce < count; nonce++) {
-    books.place(book, tx(0, nonce), 1, 1_000)
+    const transaction = tx(0, nonce)
+    books.place(book, transaction, { cost: costOf(transaction), height: 1, time: 1_000 })
     books.promote(book)
   }
   return book

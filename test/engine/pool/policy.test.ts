@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { EMPTY_ACCOUNT } from '../../../src/chain/account.ts'
+import { PRECOMPILE_ADDRESS } from '../../../src/chain/config.ts'
 import { remascTransaction, type Transaction } from '../../../src/chain/transaction.ts'
+import type { Hex } from '../../../src/encoding/hex.ts'
 import { encodeRlp } from '../../../src/encoding/rlp.ts'
 import { type PolicyContext, refusalOf, replacementRefusal } from '../../../src/engine/pool/policy.ts'
-import { RICH, tx } from './pool-cases.ts'
+import { RICH, SENDERS, tx } from './pool-cases.ts'
 
 const account = { ...EMPTY_ACCOUNT, balance: RICH, nonce: 3n }
 const context: PolicyContext = {
@@ -11,6 +13,12 @@ const context: PolicyContext = {
   account,
   maxTransactionGas: 6_800_000n,
   accountSlots: 16,
+}
+
+/** A call of the Bridge by the one who votes the fees on regtest. */
+function freeCall(nonce: number, gasPrice = 1n): Transaction {
+  const call = tx(0, nonce, { to: PRECOMPILE_ADDRESS.bridge, gasPrice })
+  return { ...call, from: '0x53f8f6dabd612b6137215ddd7758bb5cdd638922' }
 }
 
 function withNonceBytes(bytes: Uint8Array): Transaction {
@@ -22,6 +30,22 @@ function withNonceBytes(bytes: Uint8Array): Transaction {
 const rows: readonly (readonly [string, Transaction, Partial<PolicyContext>, string | undefined])[] = [
   ['an ordinary transfer', tx(0, 3, { gasPrice: 1n }), {}, undefined],
   ['no account', tx(0, 3), { account: undefined }, "the sender account doesn't exist"],
+  // What the reference node's TxPendingValidator lets a free call do without.
+  ['a free call without an account', { ...freeCall(0), gasLimit: 0n }, { account: undefined }, undefined],
+  ['a free call without coins', freeCall(3), { account: { ...account, balance: 0n } }, undefined],
+  ['a free call with a low nonce', freeCall(2), {}, 'transaction nonce too low'],
+  [
+    'a free call below the minimum price',
+    freeCall(3, 0n),
+    {},
+    "transaction's gas price lower than block's minimum",
+  ],
+  [
+    'the same call of another sender',
+    { ...freeCall(0), from: SENDERS[0] as Hex },
+    { account: undefined },
+    "the sender account doesn't exist",
+  ],
   [
     'init code of 49,153 bytes',
     tx(0, 3, { to: null, data: new Uint8Array(49_153), gasLimit: 6_800_000n, gasPrice: 1n }),

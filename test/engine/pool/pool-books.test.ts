@@ -1,16 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import type { Transaction } from '../../../src/chain/transaction.ts'
 import type { Hex } from '../../../src/encoding/hex.ts'
+import { costOf } from '../../../src/engine/pool/policy.ts'
 import { PoolBooks } from '../../../src/engine/pool/pool-books.ts'
 import { SENDERS, tx } from './pool-cases.ts'
 
 const [sender] = SENDERS as readonly [Hex]
 
+const entry = (transaction: Transaction, height: number, time: number) => ({
+  cost: costOf(transaction),
+  height,
+  time,
+})
+
 /** Books with these transactions of sender 0, of which those that follow one another from 0 on are runnable. */
 function booksOf(...transactions: readonly Transaction[]) {
   const books = new PoolBooks()
   const book = books.open(sender, 0n)
-  for (const transaction of transactions) books.place(book, transaction, 1, 100)
+  for (const transaction of transactions) books.place(book, transaction, entry(transaction, 1, 100))
   while (book.at(book.next) !== undefined) books.promote(book)
   return { books, book }
 }
@@ -45,7 +52,8 @@ describe('the accounting of a pool', () => {
 
   it('returns evicted hashes once: replaced, below the account’s nonce, evicted; not mined or dropped ones', () => {
     const { books, book } = booksOf(tx(0, 0), tx(0, 1), tx(0, 2), tx(0, 3), tx(0, 4))
-    expect(books.place(book, tx(0, 4, { gasPrice: 900n }), 1, 100)).toEqual(tx(0, 4))
+    const dear = tx(0, 4, { gasPrice: 900n })
+    expect(books.place(book, dear, entry(dear, 1, 100))).toEqual(tx(0, 4))
     books.settle(book, 2n, new Set([tx(0, 0).hash]))
     books.drop(tx(0, 3).hash)
     const last = book.at(4n)
@@ -57,8 +65,8 @@ describe('the accounting of a pool', () => {
 
   it('evicts transactions that are too old by height or by time, the oldest first', () => {
     const { books, book } = booksOf(tx(0, 0))
-    books.place(book, tx(0, 1), 5, 200)
-    books.place(book, tx(0, 2), 6, 300)
+    books.place(book, tx(0, 1), entry(tx(0, 1), 5, 200))
+    books.place(book, tx(0, 2), entry(tx(0, 2), 6, 300))
     books.evictOlder(1, 99)
     expect(books.takeEvicted()).toEqual([])
     books.evictOlder(1, 100)
