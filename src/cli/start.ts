@@ -66,7 +66,7 @@ function announceReady(
       mixedMining,
       evm,
       federation,
-      bitcoinRpc: server.bitcoinRpcUrl,
+      bitcoinRpc: node.bitcoin?.origin ?? server.bitcoinRpcUrl,
       explorer: server.explorerUrl,
     }
     for (const line of bannerLines(parts)) output.write(line)

@@ -143,15 +143,15 @@ export function miningOf({ mining, mixedMining }: ResolvedNodeOptions): MiningMo
 
 /** The Bitcoin chain that the options ask for; its code is not loaded otherwise. */
 export async function openPeg(
-  { bitcoin, bitcoinBlocksPer, federation }: ResolvedNodeOptions,
+  { bitcoin, bitcoinRpc: coreUrl, bitcoinBlocksPer: blocksPer, federation }: ResolvedNodeOptions,
   {
     random,
     ...parts
-  }: Omit<PegOptions, 'seed' | 'federation' | 'blocksPer'> & { readonly random: RandomBytes },
+  }: Omit<PegOptions, 'seed' | 'federation' | 'blocksPer' | 'coreUrl'> & { readonly random: RandomBytes },
 ): Promise<Peg | undefined> {
   if (!bitcoin) return undefined
   const opener = await import('../peg/open-peg.ts')
-  return opener.openPeg({ ...parts, seed: random('bitcoin', 32), federation, blocksPer: bitcoinBlocksPer })
+  return opener.openPeg({ ...parts, seed: random('bitcoin', 32), coreUrl, federation, blocksPer })
 }
 
 /** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */

@@ -129,7 +129,9 @@ function checkForkOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptio
 /** Throws `invalid-options` where there can be no Bitcoin chain, and for options of one without it. */
 function checkBitcoinOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
   if (!values.bitcoin) {
-    const key = (['bitcoinBlocksPer', 'federation'] as const).find((name) => given[name] !== undefined)
+    const key = (['bitcoinRpc', 'bitcoinBlocksPer', 'federation'] as const).find(
+      (name) => given[name] !== undefined,
+    )
     if (key === undefined) return
     const message = `Option "${key}" has no effect without the option "bitcoin".`
     throw new NodeError('invalid-options', message)

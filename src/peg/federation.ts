@@ -2,7 +2,6 @@
 
 import { idOf } from '../bitcoin/chain/block.ts'
 import { fromDisplayed } from '../bitcoin/displayed-hash.ts'
-import type { BitcoinNode } from '../bitcoin/node-interface.ts'
 import { revealedScript } from '../bitcoin/redeem-input.ts'
 import {
   type Transaction as BitcoinTransaction,
@@ -23,6 +22,7 @@ import type { Federation as FederationRecord } from '../evm/precompiles/bridge/f
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
 import type { Logger } from '../logger.ts'
 import type { FederationMode } from '../options/bitcoin-settings.ts'
+import type { BitcoinSide } from './bitcoin-side.ts'
 import {
   type BridgeCallRequest,
   coinbaseCall,
@@ -64,7 +64,7 @@ export interface PendingPegIn {
 /** What a federation works with. */
 export interface FederationParts {
   readonly engine: Engine
-  readonly node: BitcoinNode
+  readonly side: Pick<BitcoinSide, 'node' | 'firstHeight' | 'released'>
   readonly mode: FederationMode
   readonly logger: Logger
 }
@@ -87,11 +87,12 @@ export class Federation {
   /** Were the releases of an earlier process looked for? */
   #isResumed = false
   #broadcasting: Promise<void> = Promise.resolve()
+  #waitingBroadcasts = 0
   readonly #stop: () => void
 
   constructor(parts: FederationParts) {
     this.#parts = parts
-    this.#payments = new Payments(parts.node)
+    this.#payments = new Payments(parts.side.node)
     this.#stop = parts.engine.events.on('chain', (update) => this.#follow(update))
   }
 
@@ -120,7 +121,7 @@ export class Federation {
     const [sender] = senders
     if (sender === undefined || waits) return []
     const calls = [
-      ...(await headerCalls(bridge, this.#parts.node)),
+      ...(await headerCalls(bridge, this.#parts.side.node)),
       ...(await this.#registrations(bridge)),
       ...(needsUpdate(bridge, queries.head().block.header.number + 1) ? [UPDATE_CALL] : []),
     ]
@@ -132,8 +133,8 @@ export class Federation {
   async pendingPegIns({ peg, federations }: BridgeState): Promise<readonly PendingPegIn[]> {
     const live = federations.live()
     const isOwn = (script: Uint8Array) => live.some(({ outputScript }) => equal(outputScript, script))
-    const { height: best } = await this.#parts.node.bestBlock()
-    const payments = await this.#payments.to(this.#watched(federations))
+    const { height: best } = await this.#parts.side.node.bestBlock()
+    const payments = await this.#payments.to(this.#watched(federations), this.#parts.side.firstHeight())
     return payments
       .filter((payment) => {
         const { transaction } = payment
@@ -157,7 +158,10 @@ export class Federation {
 
   /** Broadcasts the releases that were completed since the last time. */
   broadcast(): Promise<void> {
-    this.#broadcasting = this.#broadcasting.then(() => this.#broadcastReleased())
+    this.#waitingBroadcasts++
+    this.#broadcasting = this.#broadcasting
+      .then(() => this.#broadcastReleased())
+      .finally(() => this.#waitingBroadcasts--)
     return this.#broadcasting
   }
 
@@ -176,14 +180,14 @@ export class Federation {
         if (released !== undefined) this.#released.push(released)
       }
     }
-    if (this.#parts.mode === 'auto' && this.#released.length > 0) void this.broadcast()
+    const isIdle = this.#waitingBroadcasts === 0
+    if (this.#parts.mode === 'auto' && this.#released.length > 0 && isIdle) void this.broadcast()
   }
 
   /** Broadcasts what an earlier process may have left: releases of the last blocks that Bitcoin does not know. */
   async #resume(): Promise<void> {
     if (this.#isResumed) return
-    this.#isResumed = true
-    const { engine, node } = this.#parts
+    const { engine, side } = this.#parts
     const to = engine.queries.head().block.header.number
     const logs = await engine.queries.logs({
       range: { from: Math.max(0, to - RESUMED_BLOCKS), to },
@@ -193,22 +197,27 @@ export class Federation {
       maxLogs: 0,
     })
     for (const transaction of logs.flatMap(({ log }) => releasedIn(log) ?? [])) {
-      if ((await node.transaction(idOf(transaction))) === undefined) this.#released.push(transaction)
+      if ((await side.node.transaction(idOf(transaction))) === undefined) this.#released.push(transaction)
     }
+    this.#isResumed = true
     if (this.#released.length > 0) await this.broadcast()
   }
 
+  /** A node that does not answer gets them the next time. */
   async #broadcastReleased(): Promise<void> {
-    const { node, logger } = this.#parts
-    const released = this.#released
-    this.#released = []
-    for (const transaction of released) {
+    const { side, logger } = this.#parts
+    while (this.#released.length > 0) {
+      const [transaction] = this.#released
+      if (transaction === undefined) return
       try {
-        await node.broadcast(transaction)
+        await side.node.broadcast(transaction)
+        await side.released()
       } catch (error) {
         if (!(error instanceof NodeError)) throw error
         logger.warn(`a signed peg-out was not broadcast: ${error.message}`)
+        if (error.kind === 'upstream') return
       }
+      this.#released = this.#released.filter((one) => one !== transaction)
     }
   }
 
@@ -224,8 +233,8 @@ export class Federation {
 
   async #registrations(bridge: BridgeState): Promise<BridgeCallRequest[]> {
     const { peg, federations, network } = bridge
-    const { height: best } = await this.#parts.node.bestBlock()
-    const payments = await this.#payments.to(this.#watched(federations))
+    const { height: best } = await this.#parts.side.node.bestBlock()
+    const payments = await this.#payments.to(this.#watched(federations), this.#parts.side.firstHeight())
     const proven = new Set<string>()
     const calls: BridgeCallRequest[] = []
     for (const payment of payments) {
