@@ -66,6 +66,7 @@ function announceReady(
       mixedMining,
       evm,
       federation,
+      takesOver: node.options.federationTakeover,
       bitcoinRpc: node.bitcoin?.origin ?? server.bitcoinRpcUrl,
       explorer: server.explorerUrl,
     }

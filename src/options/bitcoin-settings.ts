@@ -50,6 +50,11 @@ export const BITCOIN_SETTINGS = {
     help: 'with --bitcoin: auto, the federation sends its transactions for each block; manual, on fed_updateBridge and btc_flush; off, never',
     fallback: 'auto',
   }),
+  federationTakeover: setting(yesOrNo, {
+    flag: '--federation-takeover',
+    help: "with --bitcoin and --fork: replace the federation of the upstream's Bridge by that of the local network, whose keys the node has, on the simulated Bitcoin chain",
+    fallback: false,
+  }),
 }
 
 /** The settings of the port on which Bitcoin Core's JSON-RPC is answered. */

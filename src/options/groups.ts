@@ -56,7 +56,7 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
   {
     title: 'Bitcoin',
     keys: words(
-      'bitcoin bitcoinRpc bitcoinBlocksPer federation bitcoinRpcPort bitcoinRpcUser bitcoinRpcPassword',
+      'bitcoin bitcoinRpc bitcoinBlocksPer federation federationTakeover bitcoinRpcPort bitcoinRpcUser bitcoinRpcPassword',
     ),
   },
   { title: 'Terminal', keys: words('logLevel quiet json readyFile') },

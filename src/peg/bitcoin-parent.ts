@@ -28,11 +28,11 @@ import { FoundBlocks, provingCoinbase } from './merged-block.ts'
  */
 export const FIRST_BLOCKS = 450
 
-/** The state of a new chain. `clock`: seconds since 1970. */
-function newState(clock: () => number): BitcoinState {
+/** A new chain, kept nowhere. `clock`: seconds since 1970. */
+export function newBitcoin(clock: () => number): Bitcoin {
   const bitcoin = createBitcoin({ clock, seed: new Uint8Array(32) })
   bitcoin.mine(FIRST_BLOCKS, FAUCET_SCRIPT)
-  return bitcoin.snapshot()
+  return bitcoin
 }
 
 /** The chain with its entries in the database. */
@@ -46,10 +46,14 @@ export class BitcoinParent implements ParentChain {
 
   readonly #found: FoundBlocks
 
-  /** `blocksPer`: blocks of this chain for each one that proves one and is added to the Bitcoin chain; 0 adds none. */
-  constructor(bitcoin: Bitcoin, entries: BitcoinEntries, blocksPer: number) {
+  /**
+   * `blocksPer`: blocks of this chain for each one that proves one and is added to the Bitcoin chain; 0 adds none. `first`:
+   * where the chain began, unless that is a new chain.
+   */
+  constructor(bitcoin: Bitcoin, entries: BitcoinEntries, blocksPer: number, first?: BitcoinState) {
     this.bitcoin = bitcoin
     this.#entries = entries
+    this.#first = first
     this.#found = new FoundBlocks(blocksPer)
   }
 
@@ -92,7 +96,7 @@ export class BitcoinParent implements ParentChain {
   }
 
   #beginning(): BitcoinState {
-    this.#first ??= newState(this.bitcoin.clock)
+    this.#first ??= newBitcoin(this.bitcoin.clock).snapshot()
     return this.#first
   }
 

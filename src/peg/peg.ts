@@ -7,6 +7,7 @@ import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
 import { counted } from '../counted.ts'
 import { concat } from '../encoding/bytes.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
+import type { AccountEdit } from '../engine/dev/state-edits.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { ParentChain } from '../engine/parent-chain.ts'
 import { createSerialQueue } from '../engine/serial-queue.ts'
@@ -25,6 +26,8 @@ export interface PegParts {
   readonly side: BitcoinSide
   readonly mode: FederationMode
   readonly logger: Logger
+  /** What the first state of the chain has of a federation that replaces that of a fork's upstream. */
+  readonly startEdits?: readonly AccountEdit[] | undefined
 }
 
 /** Most blocks that are mined at once, and blocks of this chain that a peg-out waits for at most. */
@@ -79,6 +82,11 @@ export class Peg {
   /** Where the Bitcoin Core is, without user and password; `undefined` with the simulated chain. */
   get origin(): string | undefined {
     return this.#side.origin
+  }
+
+  /** Changes of a fork's first state; `undefined` where the federation replaces none. */
+  get startEdits(): readonly AccountEdit[] | undefined {
+    return this.#parts.startEdits
   }
 
   /** The chain as the engine knows it. */
@@ -208,7 +216,9 @@ export class Peg {
   async status(): Promise<PegStatus> {
     const { engine, federation } = this.#open
     const height = engine.queries.head().block.header.number + 1
-    return pegStatus(this.#side, await federation.bridge(), federation, height)
+    const { node, origin } = this.#side
+    const where = { node, origin, takesOver: this.startEdits !== undefined }
+    return pegStatus(where, await federation.bridge(), federation, height)
   }
 
   /** Resolves when all changes so far are on disk. */

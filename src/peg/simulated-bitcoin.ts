@@ -11,6 +11,20 @@ import type { BitcoinParent } from './bitcoin-parent.ts'
 import type { BitcoinSide } from './bitcoin-side.ts'
 import { FAUCET_ADDRESS, FAUCET_SCRIPT, type FaucetCoin } from './faucet.ts'
 
+/** The coins of the faucet that can be spent in the next block. */
+export async function* faucetCoins({ chain: { state } }: Bitcoin): AsyncGenerator<FaucetCoin> {
+  const prefix = scriptKey(FAUCET_SCRIPT)
+  const { height } = bestBlock(state)
+  for (const [key] of state.coinsOfScripts.entries(prefix)) {
+    const place = key.slice(prefix.length)
+    const output = state.coins.get(place)
+    if (output === undefined || state.spenders.has(place)) continue
+    if (output.isCoinbase && height + 1 - output.height < MATURITY) continue
+    const { id, index } = outputOf(place)
+    yield { output, hash: fromDisplayed(id), index }
+  }
+}
+
 /** The chain in the process. */
 export class SimulatedBitcoin implements BitcoinSide {
   readonly node: LocalBitcoinNode
@@ -44,18 +58,8 @@ export class SimulatedBitcoin implements BitcoinSide {
     return this.mine(count, FAUCET_ADDRESS)
   }
 
-  async *coins(): AsyncGenerator<FaucetCoin> {
-    const { state } = this.simulated.chain
-    const prefix = scriptKey(FAUCET_SCRIPT)
-    const { height } = bestBlock(state)
-    for (const [key] of state.coinsOfScripts.entries(prefix)) {
-      const place = key.slice(prefix.length)
-      const output = state.coins.get(place)
-      if (output === undefined || state.spenders.has(place)) continue
-      if (output.isCoinbase && height + 1 - output.height < MATURITY) continue
-      const { id, index } = outputOf(place)
-      yield { output, hash: fromDisplayed(id), index }
-    }
+  coins(): AsyncIterable<FaucetCoin> {
+    return faucetCoins(this.simulated)
   }
 
   async released(): Promise<void> {}

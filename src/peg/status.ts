@@ -49,6 +49,8 @@ export interface PegStatus {
     /** Where the Bitcoin Core is that has the chain; `undefined` for the simulated chain. */
     readonly origin: string | undefined
   }
+  /** On a fork: the federation replaced that of the upstream. */
+  readonly takesOver: boolean
   /** The best Bitcoin block that the Bridge knows. */
   readonly bridge: { readonly height: number; readonly hash: string }
   readonly active: FederationStatus
@@ -107,7 +109,7 @@ function lockedIn({ federations }: BridgeState): bigint {
 
 /** The peg, with the Bridge as a transaction in the block of `height` finds it. */
 export async function pegStatus(
-  { node, origin }: Pick<BitcoinSide, 'node' | 'origin'>,
+  { node, origin, takesOver }: Pick<BitcoinSide, 'node' | 'origin'> & { readonly takesOver: boolean },
   bridge: BridgeState,
   federation: Federation,
   height: number,
@@ -119,6 +121,7 @@ export async function pegStatus(
   const statusOf = (record: FederationRecord | undefined) => record && federationStatus(record, federation)
   return {
     bitcoin: { height: best.height, hash: best.hash, mempool, origin },
+    takesOver,
     bridge: { height: known.height, hash: toFixedHex(known.hash, 32).slice(2) },
     active: federationStatus(federations.active(), federation),
     retiring: statusOf(federations.retiring()),

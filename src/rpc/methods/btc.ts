@@ -79,6 +79,7 @@ const StatusObject = z.lazy(() =>
       mempool: z.int(),
       origin: z.string().nullable(),
     }),
+    takesOver: z.boolean(),
     bridge: z.object({ height: z.int(), hash: BitcoinHash }),
     active: FederationObject,
     retiring: FederationObject.nullable(),
@@ -225,7 +226,7 @@ export const btc_flush = method({
 export const btc_status = method({
   name: 'btc_status',
   summary:
-    'The heads of the Bitcoin chain and of its headers in the Bridge, the federations, limits, and the peg-ins and peg-outs that wait. `origin` is where the Bitcoin Core is that has the chain, null for the simulated one.',
+    "The heads of the Bitcoin chain and of its headers in the Bridge, the federations, limits, and the peg-ins and peg-outs that wait. `origin` is where the Bitcoin Core is that has the chain, null for the simulated one. `takesOver`: on a fork, the federation took the place of the upstream's.",
   params: {},
   result: () => StatusObject,
   examples: [],
