@@ -57,8 +57,11 @@ export interface ChainConfig {
   gasPriceCapAt(height: number): bigint | undefined
   /** How collected fees are paid out (docs/internals/protocol.md#54-remasc-payout). */
   readonly reward: RemascParameters
-  /** The release of the reference node whose Bridge a local network has; absent: the present one. */
-  readonly bridgeRelease?: BridgeRelease
+  /**
+   * The release of the reference node whose Bridge a local network has; absent: the present one. `takeover`: on a fork, the
+   * Bridge has the local network's constants, among them that the parent chain is regtest.
+   */
+  readonly bridgeRelease?: BridgeRelease | 'takeover'
   /** Height of the upstream's block below a fork: the state roots of higher blocks are synthetic. */
   readonly forkedAt?: number
   /** Replaces values of the genesis file, where a setting of the node asks for it. */

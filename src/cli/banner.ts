@@ -22,6 +22,8 @@ export interface BannerParts {
   readonly evm?: EvmChoice
   /** The federation's mode, where a Bitcoin chain runs as well. */
   readonly federation?: FederationMode | undefined
+  /** The federation replaced that of a fork's upstream. */
+  readonly takesOver?: boolean
   /** Address of its JSON-RPC. */
   readonly bitcoinRpc?: string | undefined
   /** The address of the explorer; `undefined` where it is turned off. */
@@ -39,8 +41,9 @@ function miningText(mode: BannerParts['mining'], isMixed: boolean): string {
   return `a block every ${mode} s${isMixed ? ', and for each transaction' : ''}`
 }
 
-function bitcoinText(federation: FederationMode, rpc: string | undefined): string {
-  return `regtest, federation ${federation}${rpc === undefined ? '' : `, ${rpc}`}`
+function bitcoinText(federation: FederationMode, rpc: string | undefined, takesOver: boolean): string {
+  const whose = takesOver ? " in place of the upstream's, whose coins are simulated" : ''
+  return `regtest, federation ${federation}${whose}${rpc === undefined ? '' : `, ${rpc}`}`
 }
 
 function forkText({ upstream, chainId, block, hash }: ForkOrigin): string {
@@ -55,6 +58,7 @@ export function bannerLines({
   mixedMining = false,
   evm = 'tandem',
   federation,
+  takesOver = false,
   bitcoinRpc,
   explorer,
 }: BannerParts): string[] {
@@ -70,7 +74,7 @@ export function bannerLines({
     ...(rules === '' ? [] : [row('Rules', rules)]),
     row('Data', dataDir ?? 'in memory, forgotten at the end'),
     row('Mining', miningText(mining, mixedMining)),
-    ...(federation === undefined ? [] : [row('Bitcoin', bitcoinText(federation, bitcoinRpc))]),
+    ...(federation === undefined ? [] : [row('Bitcoin', bitcoinText(federation, bitcoinRpc, takesOver))]),
     ...(evm === 'tandem' ? [] : [row('EVM', EVM_TEXTS[evm])]),
     ...(explorer === undefined ? [] : [row('Explorer', explorer)]),
     row('Accounts', listed.length === 0 ? 'none' : `${accounts.list().length}`),

@@ -36,7 +36,12 @@ const PegIn = z.object({
 const PegOut = PegIn.extend({ bitcoinTransaction: z.string().nullable() })
 const Federation = z.object({ address: z.string(), threshold: z.int(), members: z.array(z.unknown()) })
 const Status = z.object({
-  bitcoin: z.object({ height: z.int(), hash: z.string(), mempool: z.int() }),
+  bitcoin: z.object({
+    height: z.int(),
+    hash: z.string(),
+    mempool: z.int(),
+    origin: z.string().nullish(),
+  }),
   bridge: z.object({ height: z.int() }),
   active: Federation,
   retiring: Federation.nullable(),
@@ -88,6 +93,7 @@ function statusLines(status: z.infer<typeof Status>): string[] {
   const { bitcoin, bridge, active, retiring, proposed, pegIns, pegOuts } = status
   return [
     row('Bitcoin', `height ${bitcoin.height}, ${bitcoin.hash}, mempool ${bitcoin.mempool}`),
+    ...(bitcoin.origin ? [row('Node', bitcoin.origin)] : []),
     row('Bridge', `height ${bridge.height}`),
     row('Federation', federationText(active)),
     ...(retiring === null ? [] : [row('Retiring', federationText(retiring))]),

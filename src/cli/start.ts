@@ -66,7 +66,8 @@ function announceReady(
       mixedMining,
       evm,
       federation,
-      bitcoinRpc: server.bitcoinRpcUrl,
+      takesOver: node.options.federationTakeover,
+      bitcoinRpc: node.bitcoin?.origin ?? server.bitcoinRpcUrl,
       explorer: server.explorerUrl,
     }
     for (const line of bannerLines(parts)) output.write(line)

@@ -2,6 +2,7 @@
 import type { Transaction } from '../chain/transaction.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { asBytes, asList, decodeRlp, encodeRlp } from '../encoding/rlp.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { Write } from '../store/table.ts'
 
 /** A state of the parent chain, which its later changes leave as it is. */
@@ -45,9 +46,9 @@ export interface ParentChain {
   decode(bytes: Uint8Array): ParentState
   /**
    * A block of the parent chain that commits to a hash of a block of this chain. `attempt` counts up until the block is
-   * found; templates of other attempts differ.
+   * found; templates of other attempts differ. `undefined` where the parent chain does not answer.
    */
-  template(hash: Uint8Array, attempt: number): ParentTemplate
+  template(hash: Uint8Array, attempt: number): MaybePromise<ParentTemplate | undefined>
   /** Takes in the blocks that prove these blocks of this chain, as far as they belong there. The writes are as in `restore`. */
   accept(blocks: readonly ProvenBlock[]): readonly Write[]
   /** Transactions about the parent chain for the next block on the head, in order. Nothing else may change the chain meanwhile. */

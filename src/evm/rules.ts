@@ -99,7 +99,7 @@ function areLocal(isActive: IsActive): boolean {
 
 /** The chain's rules, with another release's Bridge where one is asked for. */
 function presentRules(network: BridgeOf, isActive: IsActive): VmRules {
-  if (network.bridgeRelease !== '9.0') return CHAIN_RULES
+  if (network.bridgeRelease === undefined) return CHAIN_RULES
   const precompiles = new Map(PRECOMPILES).set(PRECOMPILE_ADDRESS.bridge, bridgeOf(network, isActive))
   return { ...CHAIN_RULES, precompiles }
 }

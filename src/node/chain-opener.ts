@@ -18,7 +18,17 @@ import type { RemoteChain } from '../state/remote/model.ts'
 import { identityOf } from '../store/identity.ts'
 import { openStore, refusalOfStart, type Store } from '../store/level.ts'
 import type { Start } from './origin.ts'
-import { configOf, forkStart, gasCap, genesisOf, joiningOf, miningOf, openPeg, VERSION } from './parts.ts'
+import {
+  configOf,
+  forkStart,
+  gasCap,
+  genesisOf,
+  joiningOf,
+  miningOf,
+  openPeg,
+  refuseTakenFork,
+  VERSION,
+} from './parts.ts'
 
 /** What the engines of a node have in common, whichever chain they run. */
 export interface NodeParts {
@@ -116,13 +126,16 @@ export class ChainOpener {
     if (this.#store !== undefined) await copySources(this.#store, store)
     const blockZeroNow = () => joining?.genesisTime ?? now()
     this.#genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
-    const peg = await openPeg(options, { store, now, random, logger, state: from?.bitcoin })
+    const remote = forked?.remote
+    const place = { store, now, random, logger, config, remote, state: from?.bitcoin }
+    const peg = await openPeg(options, place)
+    if (forked !== undefined && peg === undefined) await refuseTakenFork(store)
     const engine = await createEngine({
       ...this.#settings(),
       parentChain: peg?.parentChain,
       config,
       genesis: this.#genesis,
-      ...(forked && { fork: forkStart(forked, accounts, options) }),
+      ...(forked && { fork: forkStart(forked, accounts, options, peg) }),
       store,
       accounts: wallet,
       names,

@@ -329,7 +329,7 @@ function originIn({ parts, chains, holder }: Opened, dispatcher: Dispatcher): Or
     },
     shared: { peers: holder.engine.peers, load: dispatcher.load },
     version() {
-      const bitcoin = chains.peg?.bitcoin.snapshot()
+      const bitcoin = chains.peg?.simulated?.snapshot()
       const { queries } = holder.engine
       const { hash, postState } = queries.head()
       const pool = [...queries.pendingTransactions(), ...queries.queuedTransactions()]
@@ -341,7 +341,7 @@ function originIn({ parts, chains, holder }: Opened, dispatcher: Dispatcher): Or
       names: parts.names.copy(),
       accounts: holder.engine.accounts.copy(),
       modes: holder.engine.dev.modes(),
-      bitcoin: chains.peg?.bitcoin.snapshot(),
+      bitcoin: chains.peg?.simulated?.snapshot(),
     }),
   }
 }

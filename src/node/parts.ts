@@ -14,6 +14,7 @@ import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../chain/genesis.ts'
 import { chosenHeights, type RuleChoice, RuleChoiceError } from '../chain/rule-choice.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
+import type { AccountEdit } from '../engine/dev/state-edits.ts'
 import { forkConfig } from '../engine/fork/fork.ts'
 import type { MiningMode } from '../engine/model.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
@@ -24,10 +25,12 @@ import type { ResolvedNodeOptions } from '../options/options.ts'
 import type { PegOptions } from '../peg/open-peg.ts'
 import type { Peg } from '../peg/peg.ts'
 import type { Joining } from '../replication/cluster.ts'
+import type { RemoteChain } from '../state/remote/model.ts'
 import { BlockStore } from '../store/block-store.ts'
 import { identityOf } from '../store/identity.ts'
 import type { Store } from '../store/level.ts'
 import { packageVersion, readGenesisFile } from '../store/package-files.ts'
+import { parentChainTable } from '../store/tables.ts'
 
 /** The version of this software. */
 export const VERSION = packageVersion()
@@ -70,6 +73,7 @@ export function configOf(
   if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
   if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
   if (options.bridgeRelease !== '9.1') config = { ...config, bridgeRelease: options.bridgeRelease }
+  if (options.federationTakeover) config = { ...config, bridgeRelease: 'takeover' }
   if (options.difficulty !== undefined) config = withDifficulty(config, options.difficulty)
   return config
 }
@@ -92,8 +96,10 @@ export function forkStart(
   forked: Pick<ForkStart, 'remote' | 'unpaid'>,
   { toFund }: LocalAccounts,
   { accountBalance = LOCAL_BALANCE, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
+  peg: Pick<Peg, 'startEdits'> | undefined,
 ): ForkStart {
-  const edits = [...alloc].map(([address, account]) => ({ address, ...account }))
+  const edits: AccountEdit[] = [...alloc].map(([address, account]) => ({ address, ...account }))
+  edits.push(...(peg?.startEdits ?? []))
   if (create2Deployer) edits.push({ address: CREATE2_DEPLOYER, code: CREATE2_DEPLOYER_CODE })
   return { ...forked, toFund, balance: accountBalance, edits }
 }
@@ -160,17 +166,37 @@ export function miningOf({ mining, mixedMining }: ResolvedNodeOptions): MiningMo
   return mixedMining ? { mixed: milliseconds } : milliseconds
 }
 
+/** What the Bitcoin chain of a node is opened with, beside its options. */
+interface PegPlace extends Pick<PegOptions, 'store' | 'now' | 'logger' | 'state'> {
+  readonly random: RandomBytes
+  readonly config: ChainConfig
+  /** The upstream of a fork. */
+  readonly remote: RemoteChain | undefined
+}
+
 /** The Bitcoin chain that the options ask for; its code is not loaded otherwise. */
 export async function openPeg(
-  { bitcoin, bitcoinBlocksPer, federation }: ResolvedNodeOptions,
-  {
-    random,
-    ...parts
-  }: Omit<PegOptions, 'seed' | 'federation' | 'blocksPer'> & { readonly random: RandomBytes },
+  options: ResolvedNodeOptions,
+  { random, config, remote, ...parts }: PegPlace,
 ): Promise<Peg | undefined> {
-  if (!bitcoin) return undefined
+  const { bitcoinRpc: coreUrl, bitcoinBlocksPer: blocksPer, federation } = options
+  if (!options.bitcoin) return undefined
   const opener = await import('../peg/open-peg.ts')
-  return opener.openPeg({ ...parts, seed: random('bitcoin', 32), federation, blocksPer: bitcoinBlocksPer })
+  const isNew = async () => (await BlockStore.open(parts.store, config)).head() === undefined
+  const { accountBalance: balance = LOCAL_BALANCE } = options
+  const takeover = remote && { remote, balance, isNew: await isNew() }
+  const seed = random('bitcoin', 32)
+  return opener.openPeg({ ...parts, seed, coreUrl, federation, blocksPer, takeover })
+}
+
+/** Throws `invalid-options` for a fork that has a Bridge and a Bitcoin chain of its own, where the options name none. */
+export async function refuseTakenFork(store: Store): Promise<void> {
+  for await (const _ of parentChainTable(store).range()) {
+    throw new NodeError(
+      'invalid-options',
+      'The data directory holds a fork that replaced the federation of its upstream: set "bitcoin" and "federationTakeover", or name another directory.',
+    )
+  }
 }
 
 /** The cluster that the options name, if any; its code is not loaded otherwise. Closes the store where that fails. */

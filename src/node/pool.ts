@@ -85,7 +85,12 @@ export function createLivePool(size: number, base: object): LivePool {
 }
 
 /** Throws `invalid-options` for a fork, whose states are at the upstream. */
-function checkCopied({ engine }: Pick<Origin, 'engine'>): void {
+function checkCopied({ engine, given }: Pick<Origin, 'engine' | 'given'>): void {
+  if (given.bitcoinRpc !== undefined) {
+    const message =
+      'A pool cannot copy a node with "bitcoinRpc": its chains would all move the same Bitcoin chain.'
+    throw new NodeError('invalid-options', message)
+  }
   if (engine.fork === undefined) return
   throw new NodeError('invalid-options', 'A pool cannot copy a fork: name a node with a chain of its own.')
 }

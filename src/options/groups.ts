@@ -55,7 +55,9 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
   },
   {
     title: 'Bitcoin',
-    keys: words('bitcoin bitcoinBlocksPer federation bitcoinRpcPort bitcoinRpcUser bitcoinRpcPassword'),
+    keys: words(
+      'bitcoin bitcoinRpc bitcoinBlocksPer federation federationTakeover bitcoinRpcPort bitcoinRpcUser bitcoinRpcPassword',
+    ),
   },
   { title: 'Terminal', keys: words('logLevel quiet json readyFile') },
 ]

@@ -129,7 +129,9 @@ function checkForkOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptio
 /** Throws `invalid-options` where there can be no Bitcoin chain, and for options of one without it. */
 function checkBitcoinOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
   if (!values.bitcoin) {
-    const key = (['bitcoinBlocksPer', 'federation'] as const).find((name) => given[name] !== undefined)
+    const key = (['bitcoinRpc', 'bitcoinBlocksPer', 'federation', 'federationTakeover'] as const).find(
+      (name) => given[name] !== undefined,
+    )
     if (key === undefined) return
     const message = `Option "${key}" has no effect without the option "bitcoin".`
     throw new NodeError('invalid-options', message)
@@ -139,14 +141,29 @@ function checkBitcoinOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOp
     const message = `Options "bitcoin" and "chain" contradict each other: the parent chain of ${values.chain} is a public network, and the one in the node is for regtest and devnet.`
     throw new NodeError('invalid-options', message)
   }
-  const other =
-    forkSource(values) !== undefined ? 'fork' : values.cluster !== undefined ? 'cluster' : undefined
-  if (other === undefined) return
-  const why = {
-    fork: "the Bridge of a fork knows the upstream's parent chain",
-    cluster: 'the nodes of a cluster do not share a Bitcoin chain',
-  }[other]
-  throw new NodeError('invalid-options', `Options "bitcoin" and "${other}" contradict each other: ${why}.`)
+  checkTakeover(values)
+  if (values.cluster === undefined) return
+  const message = `Options "bitcoin" and "cluster" contradict each other: the nodes of a cluster do not share a Bitcoin chain.`
+  throw new NodeError('invalid-options', message)
+}
+
+/** Throws `invalid-options` where a fork has a Bitcoin chain and keeps its upstream's federation, and the reverse. */
+function checkTakeover(values: Values<typeof NODE_SETTINGS>): void {
+  const isFork = forkSource(values) !== undefined
+  const { federationTakeover: takesOver, bitcoinRpc } = values
+  if (takesOver && !isFork) {
+    const message = 'Option "federationTakeover" has no effect without the option "fork".'
+    throw new NodeError('invalid-options', message)
+  }
+  if (takesOver && bitcoinRpc !== undefined) {
+    const message =
+      'Options "federationTakeover" and "bitcoinRpc" contradict each other: the coins of the upstream are simulated.'
+    throw new NodeError('invalid-options', message)
+  }
+  if (!isFork || takesOver) return
+  const message =
+    'Options "bitcoin" and "fork" contradict each other, since the node has not the keys of the upstream\'s federation: set "federationTakeover" to replace them.'
+  throw new NodeError('invalid-options', message)
 }
 
 /** Checks node options and fills in defaults. Throws `invalid-options` for an unknown, malformed or contradicting option. */

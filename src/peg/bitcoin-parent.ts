@@ -6,17 +6,9 @@ import {
   decodeState,
   encodeState,
 } from '../bitcoin/bitcoin.ts'
-import type { Block } from '../bitcoin/chain/block.ts'
-import { decodeHeader, encodeHeader, targetOf } from '../bitcoin/chain/header.ts'
 import { bestBlock } from '../bitcoin/chain/state.ts'
-import { OP, push } from '../bitcoin/script.ts'
-import { uint32 } from '../bitcoin/serialization.ts'
-import { encodeStripped, type Transaction, txid } from '../bitcoin/transaction.ts'
-import { TAG } from '../chain/merged-mining/commitment.ts'
-import { branchFromHashes } from '../chain/merged-mining/merkle-branch.ts'
-import type { Transaction as ChainTransaction } from '../chain/transaction.ts'
-import { concat, EMPTY } from '../encoding/bytes.ts'
-import type { Hex } from '../encoding/hex.ts'
+import type { Transaction } from '../chain/transaction.ts'
+import { outsideRecordIn } from '../engine/outside-record.ts'
 import {
   decodeEntries,
   encodeEntries,
@@ -28,6 +20,7 @@ import {
 import type { Write } from '../store/table.ts'
 import type { BitcoinEntries } from './bitcoin-entries.ts'
 import { FAUCET_SCRIPT } from './faucet.ts'
+import { FoundBlocks, provingCoinbase } from './merged-block.ts'
 
 /**
  * Blocks of a new chain: the Bridge knows the present kinds of transactions from height 350 on, and rewards can be spent
@@ -35,14 +28,11 @@ import { FAUCET_SCRIPT } from './faucet.ts'
  */
 export const FIRST_BLOCKS = 450
 
-/** Found blocks that are kept until the blocks that they prove are inserted: those of a long branch. */
-const MOST_FOUND = 10_000
-
-/** The state of a new chain. `clock`: seconds since 1970. */
-function newState(clock: () => number): BitcoinState {
+/** A new chain, kept nowhere. `clock`: seconds since 1970. */
+export function newBitcoin(clock: () => number): Bitcoin {
   const bitcoin = createBitcoin({ clock, seed: new Uint8Array(32) })
   bitcoin.mine(FIRST_BLOCKS, FAUCET_SCRIPT)
-  return bitcoin.snapshot()
+  return bitcoin
 }
 
 /** The chain with its entries in the database. */
@@ -52,17 +42,19 @@ export class BitcoinParent implements ParentChain {
   /** Where the chain began; made again where that was in an earlier process. */
   #first: BitcoinState | undefined
   /** What the federation sends for the next block. */
-  turn: () => Promise<readonly ChainTransaction[]> = async () => []
+  turn: () => Promise<readonly Transaction[]> = async () => []
 
-  readonly #blocksPer: number
-  /** Blocks that prove blocks of this chain which are not inserted yet, by the hashes of those. */
-  readonly #found = new Map<Hex, Block>()
+  readonly #found: FoundBlocks
 
-  /** `blocksPer`: blocks of this chain for each one that proves one and is added to the Bitcoin chain; 0 adds none. */
-  constructor(bitcoin: Bitcoin, entries: BitcoinEntries, blocksPer: number) {
+  /**
+   * `blocksPer`: blocks of this chain for each one that proves one and is added to the Bitcoin chain; 0 adds none. `first`:
+   * where the chain began, unless that is a new chain.
+   */
+  constructor(bitcoin: Bitcoin, entries: BitcoinEntries, blocksPer: number, first?: BitcoinState) {
     this.bitcoin = bitcoin
     this.#entries = entries
-    this.#blocksPer = blocksPer
+    this.#first = first
+    this.#found = new FoundBlocks(blocksPer)
   }
 
   /** Begins the chain where the database has none. */
@@ -81,44 +73,30 @@ export class BitcoinParent implements ParentChain {
   }
 
   decode(bytes: Uint8Array): ParentState {
-    return { restore: () => this.#restore(decodeState(decodeEntries(bytes))), encode: () => bytes }
+    const state = () => {
+      const entries = decodeEntries(bytes)
+      if (outsideRecordIn(entries) === undefined) return decodeState(entries)
+      throw new RangeError('it is that of a Bitcoin node of its own (--bitcoin-rpc)')
+    }
+    return { restore: () => this.#restore(state()), encode: () => bytes }
   }
 
   template(hash: Uint8Array, attempt: number): ParentTemplate {
-    const commitment = { value: 0n, script: concat(Uint8Array.of(OP.RETURN), push(concat(TAG, hash))) }
-    const block = this.bitcoin.chain.assemble({
-      script: FAUCET_SCRIPT,
-      tag: attempt === 0 ? EMPTY : push(uint32(attempt)),
-      outputs: [commitment],
-    })
-    const coinbase = encodeStripped(block.transactions[0] as Transaction)
-    return {
-      header: encodeHeader({ ...block.header, nonce: 0 }),
-      coinbase,
-      merkleBranch: branchFromHashes(block.transactions.map(txid)),
-      target: targetOf(block.header.bits),
-      found: (header, proven) => {
-        if (this.#found.size >= MOST_FOUND) this.#found.clear()
-        this.#found.set(proven, { ...block, header: decodeHeader(header) })
-      },
-    }
+    return this.#found.templateOf(this.bitcoin.chain.assemble(provingCoinbase(hash, attempt)))
   }
 
   accept(blocks: readonly ProvenBlock[]): readonly Write[] {
-    return blocks.flatMap(({ hash, number }) => {
-      const block = this.#found.get(hash)
-      this.#found.delete(hash)
-      const isAdded = block !== undefined && this.#blocksPer > 0 && number % this.#blocksPer === 0
-      return isAdded ? this.#entries.collect(() => this.bitcoin.chain.submit(block)) : []
-    })
+    return this.#found
+      .take(blocks)
+      .flatMap((block) => this.#entries.collect(() => this.bitcoin.chain.submit(block)))
   }
 
-  transactions(): Promise<readonly ChainTransaction[]> {
+  transactions(): Promise<readonly Transaction[]> {
     return this.turn()
   }
 
   #beginning(): BitcoinState {
-    this.#first ??= newState(this.bitcoin.clock)
+    this.#first ??= newBitcoin(this.bitcoin.clock).snapshot()
     return this.#first
   }
 

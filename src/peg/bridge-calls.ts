@@ -16,7 +16,7 @@ import {
 } from '../bitcoin/transaction.ts'
 import { equal, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
-import { fromHex, type Hex } from '../encoding/hex.ts'
+import { fromHex, type Hex, toFixedHex } from '../encoding/hex.ts'
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
 import {
   hasSigned,
@@ -29,6 +29,8 @@ import type { Payment } from './payments.ts'
 
 /** Headers of a call: more take much gas, and the reference sends no more than 500 at once. */
 const HEADERS_PER_CALL = 100
+/** Headers that are sent for one block. */
+const MAX_HEADERS = 1000
 const NO_HASH = new Uint8Array(32)
 /** Index of the coinbase in its block. */
 const COINBASE = 0
@@ -41,18 +43,29 @@ export interface BridgeCallRequest {
   readonly registers?: string
 }
 
-/** The headers that the Bridge lacks, from the last block that both know on. */
-export async function headerCalls({ headers }: BridgeState, node: BitcoinNode): Promise<BridgeCallRequest[]> {
+/** The hash of a stored header, as Bitcoin's tools write it. */
+const digitsOfHash = (hash: bigint): string => toFixedHex(hash, 32).slice(2)
+
+/** Height of the last block that the Bridge's best chain and the node's have in common. */
+async function commonHeight({ headers }: BridgeState, node: BitcoinNode): Promise<number> {
+  let known: ReturnType<typeof headers.parentOf> = headers.best()
+  while (known !== undefined && (await node.hashAt(known.height)) !== digitsOfHash(known.hash)) {
+    known = headers.parentOf(known)
+  }
+  return known?.height ?? 0
+}
+
+/** The headers that the Bridge lacks, from the last block that both know on; of a long chain the first ones. */
+export async function headerCalls(bridge: BridgeState, node: BitcoinNode): Promise<BridgeCallRequest[]> {
   const best = await node.bestBlock()
-  const isKnown = (hash: string) => headers.get(toBigInt(fromHex(`0x${hash}`))) !== undefined
-  if (isKnown(best.hash)) return []
+  if (bridge.headers.get(toBigInt(fromHex(`0x${best.hash}`))) !== undefined) return []
+  const first = (await commonHeight(bridge, node)) + 1
   const missing: Uint8Array[] = []
-  let hash: string | undefined = best.hash
-  while (hash !== undefined && !isKnown(hash)) {
-    const found = await node.header(hash)
+  for (let height = first; missing.length < MAX_HEADERS; height++) {
+    const hash = await node.hashAt(height)
+    const found = hash === undefined ? undefined : await node.header(hash)
     if (found === undefined) break
-    missing.unshift(encodeHeader(found.header))
-    hash = displayed(found.header.previous)
+    missing.push(encodeHeader(found.header))
   }
   const calls: BridgeCallRequest[] = []
   for (let from = 0; from < missing.length; from += HEADERS_PER_CALL) {

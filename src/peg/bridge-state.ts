@@ -1,6 +1,7 @@
 /** The Bridge as it stands after a block, read without a call. */
 import { isActive } from '../chain/activations.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import type { Engine } from '../engine/engine.ts'
 import { openBridge } from '../evm/precompiles/bridge/bridge.ts'
 import { bridgeNetwork, bridgeRules } from '../evm/precompiles/bridge/constants/networks.ts'
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
@@ -22,4 +23,14 @@ export function bridgeAt(
   }
   const rules = bridgeRules((rule) => isActive(ruleHeights, rule, height), bridgeRelease)
   return openBridge({ storage, number: height }, bridgeNetwork(name, bridgeRelease), rules)
+}
+
+/** The first block of the chain's own: what is below the fork point happened elsewhere. */
+export function firstBlock({ fork }: Engine): number {
+  return fork === undefined ? 0 : fork.remote.point.number + 1
+}
+
+/** Runs a read; on a fork again after what it lacked was fetched. */
+export async function onDemand<T>({ fork }: Engine, read: () => T): Promise<T> {
+  return fork === undefined ? read() : fork.demand.run(read)
 }

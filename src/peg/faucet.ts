@@ -1,14 +1,10 @@
 /** The coins of the node itself: rewards of the blocks that it mines, sent on request. */
-import type { Bitcoin } from '../bitcoin/bitcoin.ts'
 import { virtualSize } from '../bitcoin/chain/block.ts'
-import { type Coin, outputOf, scriptKey } from '../bitcoin/chain/coin.ts'
 import { dustLimit, feeFor } from '../bitcoin/chain/policy.ts'
-import { MATURITY } from '../bitcoin/chain/regtest.ts'
-import { bestBlock } from '../bitcoin/chain/state.ts'
-import { fromDisplayed } from '../bitcoin/displayed-hash.ts'
 import { hash160 } from '../bitcoin/hash.ts'
 import { outputScript } from '../bitcoin/output-script.ts'
 import { publicKeyOf } from '../bitcoin/private-key.ts'
+import { addressOf } from '../bitcoin/regtest-address.ts'
 import { SIGHASH_ALL } from '../bitcoin/sighash.ts'
 import { FINAL_SEQUENCE, type Output, type Transaction } from '../bitcoin/transaction.ts'
 import { signerOf, signInput } from '../bitcoin/wallet/signing.ts'
@@ -25,32 +21,23 @@ export const FAUCET_SCRIPT: Uint8Array = outputScript({
   kind: 'publicKeyHash',
   hash: hash160(publicKeyOf(KEY)),
 })
+/** Its address. */
+export const FAUCET_ADDRESS: string = addressOf(FAUCET_SCRIPT) ?? ''
 
 /** Satoshi for 1,000 virtual bytes. */
 const FEE_RATE = 10_000n
 /** Bytes that the signature and key of an input take. */
 const UNLOCKING_BYTES = 107
 
-interface Spendable {
-  readonly coin: Coin
+/** An output of the faucet's that can be spent. */
+export interface FaucetCoin {
+  readonly output: Output
+  /** Of the transaction, raw order. */
   readonly hash: Uint8Array
   readonly index: number
 }
 
-function* spendable({ chain: { state } }: Bitcoin): Generator<Spendable> {
-  const prefix = scriptKey(FAUCET_SCRIPT)
-  const { height } = bestBlock(state)
-  for (const [key] of state.coinsOfScripts.entries(prefix)) {
-    const output = key.slice(prefix.length)
-    const coin = state.coins.get(output)
-    if (coin === undefined || state.spenders.has(output)) continue
-    if (coin.isCoinbase && height + 1 - coin.height < MATURITY) continue
-    const { id, index } = outputOf(output)
-    yield { coin, hash: fromDisplayed(id), index }
-  }
-}
-
-function build(coins: readonly Spendable[], outputs: readonly Output[]): Transaction {
+function build(coins: readonly FaucetCoin[], outputs: readonly Output[]): Transaction {
   const inputs = coins.map(({ hash, index }) => ({
     hash,
     index,
@@ -62,8 +49,8 @@ function build(coins: readonly Spendable[], outputs: readonly Output[]): Transac
 }
 
 /** Adds change where it is worth an output. */
-function withChange(coins: readonly Spendable[], outputs: readonly Output[]): Transaction | undefined {
-  const sum = coins.reduce((total, { coin }) => total + coin.value, 0n)
+function withChange(coins: readonly FaucetCoin[], outputs: readonly Output[]): Transaction | undefined {
+  const sum = coins.reduce((total, { output }) => total + output.value, 0n)
   const paid = outputs.reduce((total, { value }) => total + value, 0n)
   const change = { value: 0n, script: FAUCET_SCRIPT }
   const whole = build(coins, [...outputs, change])
@@ -76,12 +63,15 @@ function withChange(coins: readonly Spendable[], outputs: readonly Output[]): Tr
 }
 
 /** A signed transaction with these outputs, paid by the faucet. Throws `transaction-refused` when it has too little. */
-export function pay(bitcoin: Bitcoin, outputs: readonly Output[]): Transaction {
-  const coins: Spendable[] = []
+export async function pay(
+  coins: AsyncIterable<FaucetCoin>,
+  outputs: readonly Output[],
+): Promise<Transaction> {
+  const spent: FaucetCoin[] = []
   let transaction: Transaction | undefined
-  for (const coin of spendable(bitcoin)) {
-    coins.push(coin)
-    transaction = withChange(coins, outputs)
+  for await (const coin of coins) {
+    spent.push(coin)
+    transaction = withChange(spent, outputs)
     if (transaction !== undefined) break
   }
   if (transaction === undefined) {
@@ -90,8 +80,8 @@ export function pay(bitcoin: Bitcoin, outputs: readonly Output[]): Transaction {
       'The faucet does not have as many coins: btc_mine mines blocks, whose rewards it can spend after 100 more.',
     )
   }
-  return coins.reduce(
-    (signed, { coin }, index) => signInput(signed, index, coin, SIGNER, SIGHASH_ALL),
+  return spent.reduce(
+    (signed, { output }, index) => signInput(signed, index, output, SIGNER, SIGHASH_ALL),
     transaction,
   )
 }

@@ -2,26 +2,19 @@
 
 import { idOf } from '../bitcoin/chain/block.ts'
 import { fromDisplayed } from '../bitcoin/displayed-hash.ts'
-import type { BitcoinNode } from '../bitcoin/node-interface.ts'
-import {
-  type Transaction as BitcoinTransaction,
-  decodeTransaction,
-  hasWitness,
-  txid,
-} from '../bitcoin/transaction.ts'
+import { type Transaction as BitcoinTransaction, hasWitness, txid } from '../bitcoin/transaction.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
-import type { Log } from '../chain/receipt.ts'
 import { intrinsicGas, signTransaction, type Transaction } from '../chain/transaction.ts'
-import { equal, toBigInt } from '../encoding/bytes.ts'
-import { keccakHex } from '../encoding/hash.ts'
+import { equal } from '../encoding/bytes.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { ChainUpdate } from '../engine/model.ts'
-import { invalidParams, NodeError } from '../errors.ts'
+import { invalidParams } from '../errors.ts'
 import type { Federation as FederationRecord } from '../evm/precompiles/bridge/federation/federation.ts'
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
 import type { Logger } from '../logger.ts'
 import type { FederationMode } from '../options/bitcoin-settings.ts'
+import type { BitcoinSide } from './bitcoin-side.ts'
 import {
   type BridgeCallRequest,
   coinbaseCall,
@@ -33,16 +26,13 @@ import {
   signatureCall,
   UPDATE_CALL,
 } from './bridge-calls.ts'
-import { bridgeAt } from './bridge-state.ts'
+import { bridgeAt, onDemand } from './bridge-state.ts'
 import { type MemberKey, Members } from './members.ts'
 import { type Payment, Payments } from './payments.ts'
+import { Releases } from './releases.ts'
 import { isRelevant, known, spendsFrom } from './relevance.ts'
 
 const BRIDGE = PRECOMPILE_ADDRESS.bridge
-/** Topic of `release_btc`, whose data is a fully signed transaction. */
-const RELEASE_TOPIC = keccakHex(new TextEncoder().encode('release_btc(bytes32,bytes)'))
-/** Blocks in which a new process looks for releases that were not broadcast. */
-const RESUMED_BLOCKS = 1000
 /** Gas of a byte of data of the Bridge. */
 const GAS_PER_BYTE = 2n
 /** Gas beyond what a call is known to take, for rules that charge more. */
@@ -76,16 +66,9 @@ export interface PendingPegIn {
 /** What a federation works with. */
 export interface FederationParts {
   readonly engine: Engine
-  readonly node: BitcoinNode
+  readonly side: Pick<BitcoinSide, 'node' | 'firstHeight' | 'released'>
   readonly mode: FederationMode
   readonly logger: Logger
-}
-
-/** The transaction that a log of `release_btc` has; `undefined` for another log. */
-export function releasedIn({ address, topics, data }: Log): BitcoinTransaction | undefined {
-  if (address !== BRIDGE || topics[0] !== RELEASE_TOPIC) return undefined
-  const length = Number(toBigInt(data.subarray(32, 64)))
-  return decodeTransaction(data.subarray(64, 64 + length))
 }
 
 /** The members of all federations whose keys the node has. */
@@ -95,15 +78,13 @@ export class Federation {
   readonly #payments: Payments
   /** The transactions that registered what the Bridge has not marked as processed, by Bitcoin transaction and block. */
   readonly #sent = new Map<string, Hex>()
-  #released: BitcoinTransaction[] = []
-  /** Were the releases of an earlier process looked for? */
-  #isResumed = false
-  #broadcasting: Promise<void> = Promise.resolve()
+  readonly #releases: Releases
   readonly #stop: () => void
 
   constructor(parts: FederationParts) {
     this.#parts = parts
-    this.#payments = new Payments(parts.node)
+    this.#payments = new Payments(parts.side.node)
+    this.#releases = new Releases(parts)
     this.#stop = parts.engine.events.on('chain', (update) => this.#follow(update))
   }
 
@@ -125,7 +106,7 @@ export class Federation {
    */
   async turn({ isAsked = false, member }: TurnRequest = {}): Promise<readonly Transaction[]> {
     const { queries } = this.#parts.engine
-    await this.#resume()
+    await this.#releases.resume()
     const bridge = await this.bridge()
     const senders = this.#working(bridge.federations.live())
     const sender = member === undefined ? senders[0] : senders.find(({ address }) => address === member)
@@ -135,7 +116,7 @@ export class Federation {
     const waits = senders.some(({ address }) => this.#waits(address, (one) => !isSignature(one)))
     const isNeeded = isAsked || (!waits && needsUpdate(bridge, queries.head().block.header.number + 1))
     const calls = [
-      ...(waits ? [] : await headerCalls(bridge, this.#parts.node)),
+      ...(waits ? [] : await headerCalls(bridge, this.#parts.side.node)),
       ...(waits ? [] : await this.#registrations(bridge)),
       ...(isNeeded ? [UPDATE_CALL] : []),
     ]
@@ -152,79 +133,36 @@ export class Federation {
   async pendingPegIns({ peg, federations }: BridgeState): Promise<readonly PendingPegIn[]> {
     const live = federations.live()
     const isOwn = (script: Uint8Array) => live.some(({ outputScript }) => equal(outputScript, script))
-    const { height: best } = await this.#parts.node.bestBlock()
-    const payments = await this.#payments.to(this.#watched(federations))
-    return payments
-      .filter((payment) => {
-        const { transaction } = payment
-        const isProcessed = peg.processedHeight(txid(transaction)) !== undefined
-        return !spendsFrom(transaction, live) && !isProcessed && !this.#isSent(payment)
-      })
-      .map(({ transaction, block }) => ({
+    const { height: best } = await this.#parts.side.node.bestBlock()
+    const pending: PendingPegIn[] = []
+    for (const payment of await this.#unprocessed(peg, federations)) {
+      const { transaction, block } = payment
+      if (spendsFrom(transaction, live)) continue
+      const own = transaction.outputs.filter(({ script }) => isOwn(script))
+      pending.push({
         bitcoinTransaction: idOf(transaction),
-        satoshi: transaction.outputs.reduce(
-          (sum, { value, script }) => (isOwn(script) ? sum + value : sum),
-          0n,
-        ),
+        satoshi: own.reduce((sum, { value }) => sum + value, 0n),
         confirmations: best - block.height + 1,
-      }))
+      })
+    }
+    return pending
   }
 
   /** Broadcasts the releases that were completed since the last time. */
   broadcast(): Promise<void> {
-    this.#broadcasting = this.#broadcasting.then(() => this.#broadcastReleased())
-    return this.#broadcasting
+    return this.#releases.broadcast()
   }
 
   /** Stops following the chain, and waits for what it does. */
   async close(): Promise<void> {
     this.#stop()
-    await this.#broadcasting
+    await this.#releases.idle()
   }
 
-  #follow({ removed, added }: ChainUpdate): void {
-    if (this.#parts.mode === 'off') return
-    if (removed.length > 0 && added.length === 0) this.#released = []
-    for (const { receipts } of added) {
-      for (const log of receipts.flatMap(({ logs }) => logs)) {
-        const released = releasedIn(log)
-        if (released !== undefined) this.#released.push(released)
-      }
-    }
-    if (this.#parts.mode === 'auto' && this.#released.length > 0) void this.broadcast()
-  }
-
-  /** Broadcasts what an earlier process may have left: releases of the last blocks that Bitcoin does not know. */
-  async #resume(): Promise<void> {
-    if (this.#isResumed) return
-    this.#isResumed = true
-    const { engine, node } = this.#parts
-    const to = engine.queries.head().block.header.number
-    const logs = await engine.queries.logs({
-      range: { from: Math.max(0, to - RESUMED_BLOCKS), to },
-      addresses: [BRIDGE],
-      topics: [[RELEASE_TOPIC]],
-      maxBlocks: 0,
-      maxLogs: 0,
-    })
-    for (const transaction of logs.flatMap(({ log }) => releasedIn(log) ?? [])) {
-      if ((await node.transaction(idOf(transaction))) === undefined) this.#released.push(transaction)
-    }
-    if (this.#released.length > 0) await this.broadcast()
-  }
-
-  async #broadcastReleased(): Promise<void> {
-    const { node, logger } = this.#parts
-    const released = this.#released
-    this.#released = []
-    for (const transaction of released) {
-      try {
-        await node.broadcast(transaction)
-      } catch (error) {
-        if (!(error instanceof NodeError)) throw error
-        logger.warn(`a signed peg-out was not broadcast: ${error.message}`)
-      }
-    }
+  #follow(update: ChainUpdate): void {
+    const { mode } = this.#parts
+    if (mode === 'off') return
+    if (this.#releases.follow(update) && mode === 'auto') void this.broadcast()
   }
 
   /** The members of these federations whose keys are here and whose nodes work, each once. */
@@ -239,14 +177,13 @@ export class Federation {
 
   async #registrations(bridge: BridgeState): Promise<BridgeCallRequest[]> {
     const { peg, federations, network } = bridge
-    const { height: best } = await this.#parts.node.bestBlock()
-    const payments = await this.#payments.to(this.#watched(federations))
+    const { height: best } = await this.#parts.side.node.bestBlock()
+    const payments = await this.#unprocessed(peg, federations)
     const proven = new Set<string>()
     const calls: BridgeCallRequest[] = []
     for (const payment of payments) {
       const { transaction, block } = payment
       if (best - block.height + 1 < network.peginConfirmations) continue
-      if (peg.processedHeight(txid(transaction)) !== undefined || this.#isSent(payment)) continue
       if (!isRelevant(transaction, bridge)) continue
       const isProven = proven.has(block.hash) || peg.witnessRoot(fromDisplayed(block.hash)) !== undefined
       if (hasWitness(transaction) && !isProven) {
@@ -263,9 +200,25 @@ export class Federation {
     return known(federations).map(({ outputScript }) => outputScript)
   }
 
-  #isSent(payment: Payment): boolean {
+  /** The payments to federations of which the Bridge was not told yet. */
+  async #unprocessed(
+    peg: BridgeState['peg'],
+    federations: BridgeState['federations'],
+  ): Promise<readonly Payment[]> {
+    const first = this.#parts.side.firstHeight()
+    const found: Payment[] = []
+    for (const payment of await this.#payments.to(this.#watched(federations), first)) {
+      const isProcessed = peg.processedHeight(txid(payment.transaction)) !== undefined
+      if (!isProcessed && !(await this.#isSent(payment))) found.push(payment)
+    }
+    return found
+  }
+
+  async #isSent(payment: Payment): Promise<boolean> {
+    const { engine } = this.#parts
     const hash = this.#sent.get(registrationKey(payment))
-    return hash !== undefined && this.#parts.engine.queries.transaction(hash) !== undefined
+    if (hash === undefined) return false
+    return (await onDemand(engine, () => engine.queries.transaction(hash))) !== undefined
   }
 
   /** Has a member's account such a transaction in the pool? */

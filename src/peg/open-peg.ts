@@ -1,16 +1,25 @@
-/** Opens the peg of a node: the Bitcoin chain of its database, or a new one. */
+/** Opens the peg of a node: with the Bitcoin chain of its database, a new one, or that of a Bitcoin Core. */
 import { type BitcoinState, createBitcoin } from '../bitcoin/bitcoin.ts'
+import type { AccountEdit } from '../engine/dev/state-edits.ts'
+import { outsideRecordIn } from '../engine/outside-record.ts'
+import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { FederationMode } from '../options/bitcoin-settings.ts'
+import type { RemoteChain } from '../state/remote/model.ts'
 import type { Store } from '../store/level.ts'
 import { BitcoinEntries } from './bitcoin-entries.ts'
-import { BitcoinParent } from './bitcoin-parent.ts'
+import { BitcoinParent, newBitcoin } from './bitcoin-parent.ts'
+import type { BitcoinSide } from './bitcoin-side.ts'
+import { Members } from './members.ts'
 import { Peg } from './peg.ts'
+import { SimulatedBitcoin } from './simulated-bitcoin.ts'
 
 /** What a peg is opened with. */
 export interface PegOptions {
   /** Has the entries of the Bitcoin chain, beside those of the node's own. */
   readonly store: Store
+  /** URL of a Bitcoin Core, with user and password, in place of a simulated chain. */
+  readonly coreUrl: string | undefined
   /** Where the database is, where that is known: its entries are then not read. */
   readonly state?: BitcoinState | undefined
   /** Seconds since 1970. */
@@ -21,16 +30,76 @@ export interface PegOptions {
   /** Blocks of this chain for each Bitcoin block that proves one and is added to its chain; 0 adds none. */
   readonly blocksPer: number
   readonly logger: Logger
+  /** The fork whose federation is replaced. */
+  readonly takeover?: TakeoverOptions | undefined
 }
 
-/** Opens it; `Peg.attach` connects it with the engine. Throws `storage`. */
+/** A fork whose federation is replaced. */
+export interface TakeoverOptions {
+  readonly remote: RemoteChain
+  /** Is the database new? */
+  readonly isNew: boolean
+  /** Of the accounts of the members, wei. */
+  readonly balance: bigint
+}
+
+/** Opens it; `Peg.attach` connects it with the engine. Throws `storage`, `upstream`, `invalid-options`. */
 export async function openPeg(options: PegOptions): Promise<Peg> {
-  const { store, state, now: clock, seed, blocksPer, federation: mode, logger } = options
+  const { federation: mode, logger, takeover, now } = options
+  const taken = takeover && (await takeOver(takeover, now))
+  const side = await sideOf(options, taken?.first)
+  return new Peg({ side, mode, logger, startEdits: taken?.edits })
+}
+
+/** Where a chain begins whose federation is replaced. */
+interface Taken {
+  readonly first: BitcoinState
+  readonly edits: readonly AccountEdit[]
+}
+
+async function takeOver({ remote, balance }: TakeoverOptions, clock: () => number): Promise<Taken> {
+  const [{ bridgeEdit, fundingEdits, readUpstreamBridge, takingFederation }, { issueCoins }] =
+    await Promise.all([import('./takeover.ts'), import('./issued-coins.ts')])
+  const carried = await readUpstreamBridge(remote)
+  const place = { name: remote.config.name, number: remote.point.number }
+  const federation = takingFederation(place, remote.head.block.header.timestamp)
+  const bitcoin = newBitcoin(clock)
+  const coins = await issueCoins(bitcoin, carried.coins, federation.outputScript)
+  const edits = [
+    bridgeEdit(carried, federation, coins, place),
+    ...fundingEdits(new Members().addresses, balance),
+  ]
+  return { first: bitcoin.snapshot(), edits }
+}
+
+async function sideOf(options: PegOptions, first: BitcoinState | undefined): Promise<BitcoinSide> {
+  const { store, coreUrl: url, blocksPer, logger } = options
+  if (url === undefined) return simulated(options, first)
+  const { OutsideBitcoin } = await import('./outside-bitcoin.ts')
+  return OutsideBitcoin.open({ url, store, blocksPer, logger })
+}
+
+async function simulated(
+  { store, state, now: clock, seed, blocksPer, takeover }: PegOptions,
+  first: BitcoinState | undefined,
+): Promise<SimulatedBitcoin> {
   const entries = state === undefined ? await BitcoinEntries.open(store) : new BitcoinEntries(store)
+  if (outsideRecordIn(entries.entries()) !== undefined) {
+    throw new NodeError(
+      'invalid-options',
+      'The data directory belongs to the chain of a Bitcoin node: set "bitcoinRpc", or name another directory.',
+    )
+  }
+  if (takeover?.isNew === false && entries.entries().length === 0) {
+    throw new NodeError(
+      'invalid-options',
+      'The data directory holds a fork with the federation of its upstream: leave out "federationTakeover", or name another directory.',
+    )
+  }
   const bitcoin = createBitcoin({ clock, seed, store: entries })
-  const parent = new BitcoinParent(bitcoin, entries, blocksPer)
+  const parent = new BitcoinParent(bitcoin, entries, blocksPer, first)
   if (state === undefined) parent.begin()
   else entries.adopt(() => bitcoin.restore(state))
   await entries.settled()
-  return new Peg({ bitcoin, parent, mode, logger, settled: () => entries.settled() })
+  return new SimulatedBitcoin(parent, entries)
 }

@@ -6,7 +6,8 @@ import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { LogView } from '../engine/model.ts'
-import { releasedIn } from './federation.ts'
+import { firstBlock, onDemand } from './bridge-state.ts'
+import { releasedIn } from './releases.ts'
 
 const topicOf = (signature: string): Hex => keccakHex(new TextEncoder().encode(signature))
 
@@ -92,15 +93,15 @@ export async function pegInOutcome(
 ): Promise<PegInOutcome> {
   const known = { bitcoinTransaction: id, satoshi }
   const hash: Hex = `0x${id}`
-  const [registered] = await bridgeLogs(engine, 0, [[TOPIC.pegin], null, [hash]])
+  const [registered] = await bridgeLogs(engine, firstBlock(engine), [[TOPIC.pegin], null, [hash]])
   if (registered !== undefined) {
     return { ...known, status: 'registered', transaction: registered.transaction.hash }
   }
-  const [rejected] = await bridgeLogs(engine, 0, [[TOPIC.rejected], [hash]])
+  const [rejected] = await bridgeLogs(engine, firstBlock(engine), [[TOPIC.rejected], [hash]])
   if (rejected === undefined) return { ...known, status: 'waiting' }
   const reason = reasonOf(rejected, PEGIN_REASONS)
   const transaction = rejected.transaction.hash
-  const [lost] = await bridgeLogs(engine, 0, [[TOPIC.unrefundable], [hash]])
+  const [lost] = await bridgeLogs(engine, firstBlock(engine), [[TOPIC.unrefundable], [hash]])
   if (lost === undefined) return { ...known, status: 'refunded', transaction, reason }
   const why = `${reason}; not refunded, since ${reasonOf(lost, UNREFUNDABLE_REASONS)}`
   return { ...known, status: 'lost', transaction, reason: why }
@@ -114,7 +115,7 @@ function batchOf(logs: readonly LogView[], request: Hex): LogView | undefined {
 
 /** What the Bridge made of a peg-out that a transaction asked for. */
 export async function pegOutOutcome(engine: Engine, transaction: Hex): Promise<PegOutOutcome> {
-  const view = engine.queries.receipt(transaction)
+  const view = await onDemand(engine, () => engine.queries.receipt(transaction))
   if (view === undefined) return { status: 'pending', transaction }
   const from = view.block.block.header.number
   const own = view.receipt.logs.map((log) => log.topics[0])

@@ -17,23 +17,25 @@ interface Scanned {
 /** Looks through the best chain, each block once. */
 export class Payments {
   readonly #node: BitcoinNode
-  /** By height. */
+  /** By height, from `#from` on. */
   #scanned: Scanned[] = []
+  #from = 0
   #scripts = ''
 
   constructor(node: BitcoinNode) {
     this.#node = node
   }
 
-  /** All transactions of the best chain with an output of one of these scripts, in order. */
-  async to(scripts: readonly Uint8Array[]): Promise<readonly Payment[]> {
+  /** All transactions of the best chain from a height on with an output of one of these scripts, in order. */
+  async to(scripts: readonly Uint8Array[], from: number): Promise<readonly Payment[]> {
     const wanted = new Set(scripts.map(toHex))
     const key = [...wanted].sort().join()
-    if (key !== this.#scripts) this.#scanned = []
+    if (key !== this.#scripts || from !== this.#from) this.#scanned = []
     this.#scripts = key
+    this.#from = from
     await this.#dropRemoved()
     for (;;) {
-      const hash = await this.#node.hashAt(this.#scanned.length)
+      const hash = await this.#node.hashAt(from + this.#scanned.length)
       const block = hash === undefined ? undefined : await this.#node.block(hash)
       if (block === undefined) break
       this.#scanned.push({ hash: block.hash, payments: paymentsIn(block, wanted) })
@@ -43,7 +45,7 @@ export class Payments {
 
   async #dropRemoved(): Promise<void> {
     for (let last = this.#scanned.at(-1); last !== undefined; last = this.#scanned.at(-1)) {
-      if ((await this.#node.hashAt(this.#scanned.length - 1)) === last.hash) return
+      if ((await this.#node.hashAt(this.#from + this.#scanned.length - 1)) === last.hash) return
       this.#scanned.pop()
     }
   }

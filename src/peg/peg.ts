@@ -1,34 +1,33 @@
 /** The two-way peg in hand: the Bitcoin chain, the federation, and what moves coins between the two chains. */
 import type { Bitcoin } from '../bitcoin/bitcoin.ts'
-import { bestBlock, blockAt } from '../bitcoin/chain/state.ts'
-import { LocalBitcoinNode } from '../bitcoin/local-node.ts'
 import { scriptOfAddress } from '../bitcoin/regtest-address.ts'
 import { OP, push } from '../bitcoin/script.ts'
+import type { Output } from '../bitcoin/transaction.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
-import type { Transaction } from '../chain/transaction.ts'
 import { counted } from '../counted.ts'
 import { concat } from '../encoding/bytes.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
+import type { AccountEdit } from '../engine/dev/state-edits.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { ParentChain } from '../engine/parent-chain.ts'
-import { invalidParams } from '../errors.ts'
+import { createSerialQueue } from '../engine/serial-queue.ts'
+import { invalidParams, NodeError } from '../errors.ts'
 import { minimumPegin, WEI_PER_SATOSHI } from '../evm/precompiles/bridge/constants/network.ts'
 import type { Logger } from '../logger.ts'
 import type { FederationMode } from '../options/bitcoin-settings.ts'
-import { FAUCET_SCRIPT, pay } from './faucet.ts'
+import type { BitcoinSide } from './bitcoin-side.ts'
+import { FAUCET_ADDRESS, pay } from './faucet.ts'
 import { Federation, type TurnRequest } from './federation.ts'
 import { type PegInOutcome, type PegOutOutcome, pegInOutcome, pegOutOutcome } from './outcomes.ts'
 import { type PegStatus, pegStatus } from './status.ts'
 
 /** What a peg is made of. */
 export interface PegParts {
-  readonly bitcoin: Bitcoin
-  /** The chain as the engine knows it; `turn` is what the federation sends for the next block. */
-  readonly parent: ParentChain & { turn: () => Promise<readonly Transaction[]> }
+  readonly side: BitcoinSide
   readonly mode: FederationMode
   readonly logger: Logger
-  /** Resolves when all changes so far are on disk. Throws `storage`. */
-  settled(): Promise<void>
+  /** What the first state of the chain has of a federation that replaces that of a fork's upstream. */
+  readonly startEdits?: readonly AccountEdit[] | undefined
 }
 
 /** Most blocks that are mined at once, and blocks of this chain that a peg-out waits for at most. */
@@ -56,28 +55,51 @@ function checkCount(count: number, name: string): void {
 
 /** The peg of a node. */
 export class Peg {
-  readonly bitcoin: Bitcoin
   readonly #parts: PegParts
-  readonly #node: LocalBitcoinNode
+  /** Payments, of which each must see what those before it have spent. */
+  readonly #payments = createSerialQueue()
   #attached: { readonly engine: Engine; readonly federation: Federation } | undefined
 
   constructor(parts: PegParts) {
     this.#parts = parts
-    this.bitcoin = parts.bitcoin
-    this.#node = new LocalBitcoinNode(parts.bitcoin)
+  }
+
+  /** The simulated Bitcoin chain. Throws `invalid-options` where the node has that of a Bitcoin Core. */
+  get bitcoin(): Bitcoin {
+    const { simulated } = this.#side
+    if (simulated !== undefined) return simulated
+    throw new NodeError(
+      'invalid-options',
+      'The Bitcoin chain of this node is that of a Bitcoin Core (--bitcoin-rpc), and not in this process.',
+    )
+  }
+
+  /** The simulated Bitcoin chain; `undefined` where the node has that of a Bitcoin Core. */
+  get simulated(): Bitcoin | undefined {
+    return this.#side.simulated
+  }
+
+  /** Where the Bitcoin Core is, without user and password; `undefined` with the simulated chain. */
+  get origin(): string | undefined {
+    return this.#side.origin
+  }
+
+  /** Changes of a fork's first state; `undefined` where the federation replaces none. */
+  get startEdits(): readonly AccountEdit[] | undefined {
+    return this.#parts.startEdits
   }
 
   /** The chain as the engine knows it. */
   get parentChain(): ParentChain {
-    return this.#parts.parent
+    return this.#side.parent
   }
 
   /** Lets the federation work for the chain of an engine. */
   attach(engine: Engine): void {
-    const { mode, logger, parent } = this.#parts
-    const federation = new Federation({ engine, node: this.#node, mode, logger })
+    const { mode, logger, side } = this.#parts
+    const federation = new Federation({ engine, side, mode, logger })
     this.#attached = { engine, federation }
-    if (mode === 'auto') parent.turn = () => federation.turn()
+    if (mode === 'auto') side.parent.turn = () => federation.turn()
   }
 
   get federation(): Federation {
@@ -87,17 +109,15 @@ export class Peg {
   /** Mines Bitcoin blocks to an address, the node's own unless given; their hashes. */
   async mine(count: number, address?: string): Promise<readonly string[]> {
     checkCount(count, 'blocks')
-    const script = address === undefined ? FAUCET_SCRIPT : scriptTo(address, 'address')
-    const hashes = this.bitcoin.mine(count, script)
-    await this.#parts.settled()
-    return hashes
+    if (address !== undefined) scriptTo(address, 'address')
+    return this.#side.mine(count, address ?? FAUCET_ADDRESS)
   }
 
   /** Sends coins of the node's own to a Bitcoin address and mines blocks; the transaction. Throws `transaction-refused`. */
   async faucet(address: string, satoshi: bigint, blocks = 1): Promise<string> {
     checkCount(blocks, 'blocks')
     const outputs = [{ value: satoshi, script: scriptTo(address, 'address') }]
-    const id = await this.#node.broadcast(pay(this.bitcoin, outputs))
+    const id = await this.#pay(outputs)
     await this.mine(blocks)
     return id
   }
@@ -122,7 +142,7 @@ export class Peg {
       { value: satoshi, script },
       { value: 0n, script: instructionsFor(receiver) },
     ]
-    const id = await this.#node.broadcast(pay(this.bitcoin, outputs))
+    const id = await this.#pay(outputs)
     await this.mine(count)
     if (count < network.peginConfirmations || federation.mode === 'off') {
       return { status: 'waiting', bitcoinTransaction: id, satoshi }
@@ -153,13 +173,13 @@ export class Peg {
   /** Replaces the last Bitcoin blocks by one more than they are; their transactions return to the mempool. */
   async reorg(depth: number): Promise<readonly string[]> {
     checkCount(depth, 'depth')
-    const { chain } = this.bitcoin
-    const first = blockAt(chain.state, bestBlock(chain.state).height - depth + 1)
-    if (depth === 0 || first === undefined || first.height === 0) {
+    const { node } = this.#side
+    const height = (await node.bestBlock()).height - depth + 1
+    const first = depth === 0 || height < 1 ? undefined : await node.hashAt(height)
+    if (first === undefined) {
       throw invalidParams(`depth: the Bitcoin chain does not have ${counted(depth, 'block')} to replace`)
     }
-    chain.invalidate(first)
-    return this.mine(depth + 1)
+    return this.#side.replace(first, depth + 1)
   }
 
   /** Lets the federation do all that it can at once, and mines what it sends in a block of this chain. */
@@ -186,26 +206,29 @@ export class Peg {
     return transactions.length
   }
 
-  /** Heights of the Bitcoin chain, and of its headers in the Bridge. */
-  async heights(): Promise<{ readonly height: number; readonly bridge: number }> {
+  /** Heights of the Bitcoin chain, unless its node is down, and of its headers in the Bridge. */
+  async heights(): Promise<{ readonly height?: number; readonly bridge: number }> {
     const { headers } = await this.#open.federation.bridge()
-    return { height: bestBlock(this.bitcoin.chain.state).height, bridge: headers.best().height }
+    const height = await this.#side.height()
+    return { ...(height !== undefined && { height }), bridge: headers.best().height }
   }
 
   async status(): Promise<PegStatus> {
     const { engine, federation } = this.#open
     const height = engine.queries.head().block.header.number + 1
-    return pegStatus(this.bitcoin, await federation.bridge(), federation, height)
+    const { node, origin } = this.#side
+    const where = { node, origin, takesOver: this.startEdits !== undefined }
+    return pegStatus(where, await federation.bridge(), federation, height)
   }
 
   /** Resolves when all changes so far are on disk. */
   settled(): Promise<void> {
-    return this.#parts.settled()
+    return this.#side.settled()
   }
 
   async close(): Promise<void> {
     await this.#attached?.federation.close()
-    await this.#parts.settled().catch(() => undefined)
+    await this.#side.close()
   }
 
   /** The Bitcoin blocks after which the Bridge takes a transaction's change back, and the block in which it does. */
@@ -221,6 +244,17 @@ export class Peg {
     if (federation.mode === 'manual') await this.updateBridge()
     await engine.commands.mine()
     await federation.broadcast()
+  }
+
+  /** Broadcasts a payment of the faucet; its transaction. */
+  #pay(outputs: readonly Output[]): Promise<string> {
+    return this.#payments.enqueue(async () =>
+      this.#side.node.broadcast(await pay(this.#side.coins(), outputs)),
+    )
+  }
+
+  get #side(): BitcoinSide {
+    return this.#parts.side
   }
 
   get #open() {

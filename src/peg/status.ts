@@ -1,7 +1,5 @@
 /** The peg at a moment: both chains, the federations, what waits. */
-import type { Bitcoin } from '../bitcoin/bitcoin.ts'
 import { idOf } from '../bitcoin/chain/block.ts'
-import { bestBlock } from '../bitcoin/chain/state.ts'
 import { outputScript } from '../bitcoin/output-script.ts'
 import { addressOf } from '../bitcoin/regtest-address.ts'
 import { type Hex, toFixedHex, toHex } from '../encoding/hex.ts'
@@ -10,6 +8,7 @@ import type { Federation as FederationRecord } from '../evm/precompiles/bridge/f
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
 import { missingSignatures } from '../evm/precompiles/bridge/pegout/input-signatures.ts'
 import { feePerKb, lockingCap } from '../evm/precompiles/bridge/votes/settings.ts'
+import type { BitcoinSide } from './bitcoin-side.ts'
 import type { Federation, PendingPegIn } from './federation.ts'
 import type { MemberConduct } from './members.ts'
 
@@ -43,7 +42,15 @@ export type WaitingPegOut =
 
 /** The peg. Amounts in satoshi. */
 export interface PegStatus {
-  readonly bitcoin: { readonly height: number; readonly hash: string; readonly mempool: number }
+  readonly bitcoin: {
+    readonly height: number
+    readonly hash: string
+    readonly mempool: number
+    /** Where the Bitcoin Core is that has the chain; `undefined` for the simulated chain. */
+    readonly origin: string | undefined
+  }
+  /** On a fork: the federation replaced that of the upstream. */
+  readonly takesOver: boolean
   /** The best Bitcoin block that the Bridge knows. */
   readonly bridge: { readonly height: number; readonly hash: string }
   readonly active: FederationStatus
@@ -102,18 +109,19 @@ function lockedIn({ federations }: BridgeState): bigint {
 
 /** The peg, with the Bridge as a transaction in the block of `height` finds it. */
 export async function pegStatus(
-  bitcoin: Bitcoin,
+  { node, origin, takesOver }: Pick<BitcoinSide, 'node' | 'origin'> & { readonly takesOver: boolean },
   bridge: BridgeState,
   federation: Federation,
   height: number,
 ): Promise<PegStatus> {
-  const { state } = bitcoin.chain
-  const best = bestBlock(state)
+  const best = await node.bestBlock()
+  const mempool = (await node.mempool()).length
   const known = bridge.headers.best()
   const { federations, network, isActive } = bridge
   const statusOf = (record: FederationRecord | undefined) => record && federationStatus(record, federation)
   return {
-    bitcoin: { height: best.height, hash: best.hash, mempool: state.mempool.size },
+    bitcoin: { height: best.height, hash: best.hash, mempool, origin },
+    takesOver,
     bridge: { height: known.height, hash: toFixedHex(known.hash, 32).slice(2) },
     active: federationStatus(federations.active(), federation),
     retiring: statusOf(federations.retiring()),

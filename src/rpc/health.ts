@@ -28,8 +28,8 @@ export interface Health {
   readonly fork?: ForkOrigin
   /** The requests to the upstream; absent in a node that does not fork another chain. */
   readonly upstream?: RemoteUsage
-  /** Heights of the Bitcoin chain and of its headers in the Bridge; absent in a node without one. */
-  readonly bitcoin?: { readonly height: number; readonly bridge: number }
+  /** Heights of the Bitcoin chain, unless its node is down, and of its headers in the Bridge; absent in a node without one. */
+  readonly bitcoin?: { readonly height?: number; readonly bridge: number }
   /** Absent in a node of its own. */
   readonly cluster?: ClusterHealth
 }

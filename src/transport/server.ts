@@ -40,7 +40,9 @@ export interface Servable {
   /** Banned addresses and the counts of callers; nobody is banned when it is absent. */
   readonly peers?: PeerScoring
   /** The Bitcoin chain of the node, where it has one. */
-  readonly bitcoin?: { readonly bitcoin: Bitcoin } | undefined
+  readonly bitcoin?:
+    | { readonly simulated: Bitcoin | undefined; readonly origin: string | undefined }
+    | undefined
   /** The APIs of explorers and verifiers; absent for a dispatcher without a chain. */
   readonly apis?: ApiAnswers
   /** The node's own metrics; absent for a dispatcher without a chain. */
@@ -348,10 +350,10 @@ class NodeServer {
   /** Opens the port of Bitcoin Core's JSON-RPC; its code is not loaded otherwise. */
   async #listenForBitcoin(): Promise<BitcoinRpcServer | undefined> {
     const { bitcoinRpcPort: port, bitcoinRpcUser: user, bitcoinRpcPassword: password } = this.#options
-    const { bitcoin } = this.#node
-    if (port === undefined || bitcoin === undefined) return undefined
+    const simulated = this.#node.bitcoin?.simulated
+    if (port === undefined || simulated === undefined) return undefined
     const { serveBitcoinRpc } = await import('./bitcoin/server.ts')
-    return serveBitcoinRpc(bitcoin.bitcoin, { host: '127.0.0.1', port, user, password, logger: this.#logger })
+    return serveBitcoinRpc(simulated, { host: '127.0.0.1', port, user, password, logger: this.#logger })
   }
 
   /** Closes what needs no grace. */
@@ -371,6 +373,10 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   const options = resolveServeOptions(given, node.options)
   if (options.bitcoinRpcPort !== undefined && node.bitcoin === undefined) {
     const message = 'Option "bitcoinRpcPort" has no effect without the option "bitcoin" of the node.'
+    throw new NodeError('invalid-options', message)
+  }
+  if (options.bitcoinRpcPort !== undefined && node.bitcoin?.simulated === undefined) {
+    const message = `Options "bitcoinRpcPort" and "bitcoinRpc" contradict each other: the Bitcoin node at ${node.bitcoin?.origin} answers its own JSON-RPC.`
     throw new NodeError('invalid-options', message)
   }
   const pool = options.pool === undefined ? undefined : createLivePool(options.pool, node)

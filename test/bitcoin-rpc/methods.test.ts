@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { METHODS } from '../../src/bitcoin-rpc/dispatcher.ts'
 import { type Reply, ServedBitcoin } from './bitcoin-server.ts'
+import { blockOfTemplate, type Template } from './template-block.ts'
 
 const UNKNOWN = 'ab'.repeat(32)
 
@@ -27,6 +28,23 @@ describe('methods', () => {
     expect((await node.reply('getblockhash', [1, 2])).error?.code).toBe(-1)
     expect((await node.reply('getblockhash')).error?.code).toBe(-1)
     expect((await node.reply('getblockhash', ['1'])).error?.code).toBe(-3)
+  })
+
+  it('give miners a template, from which they build a block that is taken', async () => {
+    const payment = await node.call<string>('sendtoaddress', [address, 1])
+    const template = await node.call<Template>('getblocktemplate', [{ rules: ['segwit'] }])
+    expect(template).toMatchObject({
+      height: 106,
+      bits: '207fffff',
+      previousblockhash: await node.call('getbestblockhash'),
+      transactions: [{ txid: payment, depends: [] }],
+    })
+    const { fee } = await node.call<{ fee: number }>('gettransaction', [payment])
+    expect(template).toHaveProperty('coinbasevalue', 50e8 - Math.round(fee * 1e8))
+    const block = blockOfTemplate(template)
+    expect(await node.call('submitblock', [block.hex])).toBeNull()
+    expect(await node.call('getbestblockhash')).toBe(block.hash)
+    expect((await node.reply('getblocktemplate')).error).toMatchObject({ code: -8 })
   })
 
   it('show blocks in all forms', async () => {

@@ -11,6 +11,7 @@ import { scriptsOf } from '../descriptor.ts'
 import { type Context, type Method, method } from '../method.ts'
 import { flag, integer, text, transactionOf } from '../parameters.ts'
 import { CODE, RpcFailure } from '../rpc-failure.ts'
+import { getBlockTemplate } from './block-template.ts'
 
 const category = 'Generating'
 
@@ -86,4 +87,9 @@ const generateBlock = method({
 })
 
 /** They mine. */
-export const GENERATING_METHODS: readonly Method[] = [generateToAddress, generateToDescriptor, generateBlock]
+export const GENERATING_METHODS: readonly Method[] = [
+  generateToAddress,
+  generateToDescriptor,
+  generateBlock,
+  getBlockTemplate,
+]

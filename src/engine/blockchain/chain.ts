@@ -158,7 +158,8 @@ async function openVms(
 ): Promise<ChainVms> {
   const { chainId } = config
   const networkRules = vmRulesOf(config)
-  const rulesAt = fork === undefined ? networkRules : withUpstreamBridge(networkRules, fork)
+  const isStored = fork?.isExact === true || config.bridgeRelease === 'takeover'
+  const rulesAt = fork === undefined ? networkRules : withUpstreamBridge(networkRules, { ...fork, isStored })
   const makeVm = await vmMaker(evm)
   const notices: string[] = []
   const vm = makeVm({

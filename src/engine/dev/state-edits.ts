@@ -4,6 +4,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
 import { type NamedVariables, putVariables } from '../../execution/variables.ts'
 import type { Overlay } from '../../state/overlay.ts'
+import { storageValue } from '../../state/state-keys.ts'
 
 /** The edit of one account; absent members stay unchanged. A missing account is created. */
 export interface AccountEdit {
@@ -17,6 +18,8 @@ export interface AccountEdit {
   readonly storage?: ReadonlyMap<bigint, bigint>
   /** `storage` replaces all words, and not only those of its slots. */
   readonly replacesStorage?: boolean
+  /** Contents of cells of a precompiled contract, of any length; none empty a cell. */
+  readonly cells?: ReadonlyMap<bigint, Uint8Array>
   /** Written after `code` and `storage`. */
   readonly variables?: NamedVariables
 }
@@ -27,7 +30,8 @@ export interface AccountEdit {
  * for variables that do not fit the contract.
  */
 export function applyEdits(state: Overlay, edits: readonly AccountEdit[]): void {
-  for (const { address, balance, nonce, code, storage, replacesStorage, variables } of edits) {
+  for (const edit of edits) {
+    const { address, balance, nonce, code, storage, replacesStorage, variables, cells } = edit
     const account = state.account(address) ?? EMPTY_ACCOUNT
     if (nonce !== undefined && nonce < account.nonce) {
       throw invalidParams(`nonce: ${nonce} is below the account's ${account.nonce}`)
@@ -41,6 +45,7 @@ export function applyEdits(state: Overlay, edits: readonly AccountEdit[]): void 
     if (code !== undefined) state.putCode(address, code)
     if (replacesStorage === true) state.clearStorage(address)
     for (const [slot, word] of storage ?? []) state.putStorage(address, slot, word)
+    for (const [slot, bytes] of cells ?? []) state.putCell(address, slot, storageValue(bytes))
     if (variables !== undefined) putVariables(state, address, variables)
   }
 }

@@ -17,7 +17,7 @@ const MOST_ANSWERS = 10_000
 interface Parts {
   readonly remote: RemoteChain
   /** Whether the state of the Bridge is stored here from the fork's block on. */
-  readonly isExact: boolean
+  readonly isStored: boolean
   readonly history: BlockHistory
   readonly demand: Demand
 }
@@ -33,7 +33,8 @@ export function withUpstreamBridge(
   const isPast = ({ number, isLocal }: PrecompileEnvironment) =>
     number <= parts.remote.point.number && !isLocal
   const isHere = ({ number, isLocal }: PrecompileEnvironment) =>
-    parts.isExact && (number > parts.remote.point.number || (isLocal && number === parts.remote.point.number))
+    parts.isStored &&
+    (number > parts.remote.point.number || (isLocal && number === parts.remote.point.number))
   const contract = bridgeOver(createBridgeView(parts), isPast)
   const made = new Map<VmRules, VmRules>()
   return (height) => {

@@ -82,16 +82,20 @@ export function createMiner(
     }
   }
 
-  /** A proof by a block of the parent chain, under which no other block at the height is known. */
+  /**
+   * A proof by a block of the parent chain, under which no other block at the height is known; `undefined` where that
+   * chain does not answer.
+   */
   async function proveBy(
     chainOfParent: Pick<ParentChain, 'template'>,
     unproven: Header,
     forkDetectionData: Uint8Array | undefined,
     known: readonly Hex[],
-  ): Promise<Header> {
+  ): Promise<Header | undefined> {
     const hash = fromHex(hashForMergedMining(unproven, config, forkDetectionData ?? EMPTY))
     for (let attempt = 0; ; attempt++) {
-      const parent = chainOfParent.template(hash, attempt)
+      const parent = await chainOfParent.template(hash, attempt)
+      if (parent === undefined) return undefined
       const target = lower(parent.target, targetOf(unproven.difficulty))
       for (let nonce = 0; nonce < ATTEMPTS_PER_SLICE; nonce++) {
         const parentHeader = withNonce(parent.header, nonce)
@@ -122,7 +126,7 @@ export function createMiner(
     if (parentChain !== undefined) {
       const known = branch.hashesAt(unproven.number)
       const proven = await proveBy(parentChain, unproven, options.forkDetectionData, known)
-      return completeBlock(built, proven, chain)
+      if (proven !== undefined) return completeBlock(built, proven, chain)
     }
     let header = await search(unproven, options)
     // A known sibling has the same content and proof: continue the search, so that the block has a hash of its own.

@@ -73,7 +73,13 @@ const FederationObject = z.lazy(() =>
 )
 const StatusObject = z.lazy(() =>
   z.object({
-    bitcoin: z.object({ height: z.int(), hash: BitcoinHash, mempool: z.int() }),
+    bitcoin: z.object({
+      height: z.int(),
+      hash: BitcoinHash,
+      mempool: z.int(),
+      origin: z.string().nullable(),
+    }),
+    takesOver: z.boolean(),
     bridge: z.object({ height: z.int(), hash: BitcoinHash }),
     active: FederationObject,
     retiring: FederationObject.nullable(),
@@ -120,6 +126,7 @@ function toRpcStatus(status: PegStatus) {
   const { active, retiring, proposed, pegIns, pegOuts } = status
   return {
     ...status,
+    bitcoin: { ...status.bitcoin, origin: status.bitcoin.origin ?? null },
     active: toRpcFederation(active),
     retiring: retiring === undefined ? null : toRpcFederation(retiring),
     proposed: proposed === undefined ? null : toRpcFederation(proposed),
@@ -219,7 +226,7 @@ export const btc_flush = method({
 export const btc_status = method({
   name: 'btc_status',
   summary:
-    'The heads of the Bitcoin chain and of its headers in the Bridge, the federations, limits, and the peg-ins and peg-outs that wait.',
+    "The heads of the Bitcoin chain and of its headers in the Bridge, the federations, limits, and the peg-ins and peg-outs that wait. `origin` is where the Bitcoin Core is that has the chain, null for the simulated one. `takesOver`: on a fork, the federation took the place of the upstream's.",
   params: {},
   result: () => StatusObject,
   examples: [],

@@ -1,11 +1,14 @@
 /** The constants of every network. */
 import type { IsActive } from '../../../../chain/activations.ts'
-import type { BridgeRelease } from '../../../../chain/config.ts'
+import type { ChainConfig } from '../../../../chain/config.ts'
 import type { ChainName } from '../../../../chain/consensus-rules.ts'
 import { MAINNET } from './mainnet.ts'
 import { type BridgeNetwork, FORMAT } from './network.ts'
 import { REGTEST } from './regtest.ts'
 import { TESTNET } from './testnet.ts'
+
+/** Which Bridge a chain has. */
+type BridgeVariant = NonNullable<ChainConfig['bridgeRelease']>
 
 /** devnet has none in the reference node; here it has those of the local network. */
 const NETWORKS: Readonly<Record<ChainName, BridgeNetwork>> = {
@@ -29,12 +32,20 @@ const EARLY: ReadonlyMap<ChainName, BridgeNetwork> = new Map(
   (['regtest', 'devnet'] as const).map((chain) => [chain, earlyRelease(NETWORKS[chain])]),
 )
 
+const CHAIN_NAMES = ['regtest', 'devnet', 'testnet', 'mainnet'] as const
+
+/** The constants of the local network, on another. */
+const TAKEN: ReadonlyMap<ChainName, BridgeNetwork> = new Map(
+  CHAIN_NAMES.map((chain) => [chain, { ...REGTEST, chain }]),
+)
+
 /** The Bridge's constants on a network; only local ones differ by release. */
-export function bridgeNetwork(chain: ChainName, release: BridgeRelease = '9.1'): BridgeNetwork {
+export function bridgeNetwork(chain: ChainName, release: BridgeVariant = '9.1'): BridgeNetwork {
+  if (release === 'takeover') return TAKEN.get(chain) ?? NETWORKS[chain]
   return (release === '9.0' ? EARLY.get(chain) : undefined) ?? NETWORKS[chain]
 }
 
 /** The rules as a release has them: 9.0 does not know RSKIP-559. */
-export function bridgeRules(isActive: IsActive, release: BridgeRelease = '9.1'): IsActive {
+export function bridgeRules(isActive: IsActive, release: BridgeVariant = '9.1'): IsActive {
   return release === '9.0' ? (rule) => rule !== 'rskip559' && isActive(rule) : isActive
 }
