@@ -46,6 +46,7 @@ import type { Simulations } from './queries/simulate.ts'
 import type { BlockSimulations } from './queries/simulate-blocks.ts'
 import type { StepSimulations } from './queries/simulate-steps.ts'
 import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
+import type { TokenQueries } from './queries/tokens.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueFields } from './queries/value-field.ts'
 import type { Replica } from './replica.ts'
@@ -61,6 +62,7 @@ export interface Queries
     Replays,
     Simulations,
     StepSimulations,
+    TokenQueries,
     ValueFields {
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when it is a side block and `requireCanonical` is set. */

@@ -19,6 +19,7 @@ import { StateSimulations } from './simulate.ts'
 import { StateBlockSimulations } from './simulate-blocks.ts'
 import { StateStepSimulations } from './simulate-steps.ts'
 import { StorageSearch } from './storage-range.ts'
+import { ChainTokens } from './tokens.ts'
 import { TraceSearch } from './trace-filter.ts'
 import { createValueFields } from './value-field.ts'
 
@@ -158,6 +159,7 @@ function searchQueries(context: Context) {
       createEventLoopYield('query'),
     )
   const traces = new TraceSearch({ ...context, blocksBetween })
+  const tokens = new ChainTokens({ ...context, logs })
   return {
     transactionBySenderAndNonce: (...given) => history.transactionBySenderAndNonce(...given),
     contractOrigin: (contract) => history.contractOrigin(contract),
@@ -165,6 +167,11 @@ function searchQueries(context: Context) {
     logs: (query) => logs.find(query),
     blocksBetween,
     traceFilter: (query) => traces.find(query),
+    tokenTransfers: (query) => tokens.tokenTransfers(query),
+    token: (...given) => tokens.token(...given),
+    tokens: () => tokens.tokens(),
+    tokenHolders: (address) => tokens.tokenHolders(address),
+    tokenBalance: (...given) => tokens.tokenBalance(...given),
   } satisfies Partial<Queries>
 }
 
