@@ -5,6 +5,7 @@ import { type AbiCodec, loadAbiCodec } from '../../abi/codec.ts'
 import { CONSOLE_ADDRESS, consoleText } from '../../abi/console.ts'
 import { panicMessage } from '../../abi/panic.ts'
 import type { AbiRegistry } from '../../abi/registry.ts'
+import { standardEvent } from '../../abi/standard-events.ts'
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { revertReason } from '../../evm/failure-message.ts'
@@ -13,7 +14,7 @@ import { type Context, method } from '../method.ts'
 import { arrayOf, expected, object, optional, scalar } from '../parameter.ts'
 import { StateBlock } from '../wire/block-reference.ts'
 import { DecodedObject, type RpcDecoded, toRpcDecoded } from '../wire/decoded.ts'
-import { Address, Data, Topic } from '../wire/scalars.ts'
+import { Address, Data, HashText, Topic } from '../wire/scalars.ts'
 import { NOBODY } from './example-accounts.ts'
 
 /** Maximum number of addresses, or of items to decode, per call. */
@@ -92,7 +93,8 @@ function decodedItem(
     return custom === undefined ? null : 'text' in custom ? custom : toRpcDecoded(custom)
   }
   if (kind === 'event') {
-    const event = address && names.event({ address, topics, data })
+    const log = address && { address, topics, data }
+    const event = log && (names.event(log) ?? standardEvent(log, codec))
     return event === undefined ? null : toRpcDecoded(event)
   }
   if (kind === 'creation') {
@@ -110,7 +112,7 @@ function decodedItem(
 export const evm_decode = method({
   name: 'evm_decode',
   summary:
-    'Decodes call inputs, init code, revert payloads and logs with the ABIs that the node knows: names, and arguments as text; null for unknown items. `address` is the contract of a call, error or event, `output` the output of a call.',
+    'Decodes call inputs, init code, revert payloads and logs with the ABIs that the node knows, and events of ERC-20, ERC-721, ERC-1155 and other widespread standards without one: names, and arguments as text; null for unknown items. `address` is the contract of a call, error or event, `output` the output of a call.',
   params: { items: arrayOf(Item, { most: MOST, indexed: true }) },
   result: () => z.array(DecodedObject.nullable()),
   examples: [
@@ -133,5 +135,24 @@ export const evm_decode = method({
   },
 })
 
+export const evm_consoleOutput = method({
+  name: 'evm_consoleOutput',
+  summary:
+    'The last lines that transactions and simulated calls wrote by console.log, and their failures, the oldest first: 500 entries at most. `transactionHash` is null for a call; `age` is in seconds. A caller with an API key gets those of transactions.',
+  params: {},
+  result: () =>
+    z.array(
+      z.strictObject({
+        transactionHash: HashText.nullable(),
+        console: z.array(z.string()),
+        failure: z.string().nullable(),
+        age: z.int(),
+      }),
+    ),
+  examples: [{ params: [], result: [] }],
+  run: (_, { consoleHistory, session }) =>
+    consoleHistory.entries(session).map((entry) => ({ ...entry, console: [...entry.console] })),
+})
+
 /** The methods of this file, in the order of the document. */
-export const DECODING_METHODS = [evm_contractNames, evm_decode] as const
+export const DECODING_METHODS = [evm_contractNames, evm_decode, evm_consoleOutput] as const
