@@ -41,6 +41,7 @@ import type { AccountHistory } from './queries/account-history.ts'
 import type { AccountQueries } from './queries/accounts.ts'
 import type { CallSequences } from './queries/call-sequence.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
+import type { ProxyQueries } from './queries/proxies.ts'
 import type { Replays } from './queries/replay.ts'
 import type { Simulations } from './queries/simulate.ts'
 import type { BlockSimulations } from './queries/simulate-blocks.ts'
@@ -59,6 +60,7 @@ export interface Queries
     AccountQueries,
     BlockSimulations,
     CallSequences,
+    ProxyQueries,
     Replays,
     Simulations,
     StepSimulations,

@@ -14,6 +14,7 @@ import { createFeeHistory } from './fee-history.ts'
 import { Fees } from './fees.ts'
 import { LogSearch } from './logs.ts'
 import { ChainLookup, type Lookup } from './lookup.ts'
+import { ChainProxies } from './proxies.ts'
 import { ChainReplays, type Replays } from './replay.ts'
 import { StateSimulations } from './simulate.ts'
 import { StateBlockSimulations } from './simulate-blocks.ts'
@@ -159,6 +160,7 @@ function searchQueries(context: Context) {
       createEventLoopYield('query'),
     )
   const traces = new TraceSearch({ ...context, blocksBetween })
+  const proxies = new ChainProxies(context)
   const tokens = new ChainTokens({ ...context, logs })
   return {
     transactionBySenderAndNonce: (...given) => history.transactionBySenderAndNonce(...given),
@@ -167,6 +169,7 @@ function searchQueries(context: Context) {
     logs: (query) => logs.find(query),
     blocksBetween,
     traceFilter: (query) => traces.find(query),
+    implementations: (...given) => proxies.implementations(...given),
     tokenTransfers: (query) => tokens.tokenTransfers(query),
     token: (...given) => tokens.token(...given),
     tokens: () => tokens.tokens(),

@@ -2,10 +2,10 @@
 import { ZERO_ADDRESS } from '../../chain/account.ts'
 import { concat, toBigInt } from '../../encoding/bytes.ts'
 import { fromHex, type Hex } from '../../encoding/hex.ts'
-import { messageCall } from '../../execution/message-call.ts'
 import { QUESTION_GAS, type TokenFacts, tokenFacts } from '../../execution/token-facts.ts'
 import { createEventLoopYield } from '../event-loop.ts'
 import type { BlockReference } from '../model.ts'
+import { askContract } from './ask-contract.ts'
 import type { LogSearch } from './logs.ts'
 import { type PlaceParts, type SimulationPlace, simulationPlace } from './simulation-place.ts'
 import { type TokenTransfer, type TokenType, type TransferQuery, tokenTransfers } from './token-transfers.ts'
@@ -201,11 +201,7 @@ export class ChainTokens implements TokenQueries {
     return tokenFacts((question) => this.#ask(place, address, question), type)
   }
 
-  /** Calls a contract; `undefined` where that fails or takes too much gas. */
-  async #ask({ state, env }: SimulationPlace, to: Hex, data: Uint8Array): Promise<Uint8Array | undefined> {
-    const { vm } = this.#parts
-    const request = { to, data }
-    const { failure, output } = await messageCall({ request, state, env, vm, gasCap: QUESTION_GAS })
-    return failure === undefined ? output : undefined
+  #ask(place: SimulationPlace, to: Hex, data: Uint8Array): Promise<Uint8Array | undefined> {
+    return askContract(this.#parts.vm, place, { to, data, gas: QUESTION_GAS })
   }
 }
