@@ -61,7 +61,7 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     await call('evm_setAutomine', false)
     const hash = await call('eth_sendTransaction', { from, to, value: '0x1' })
     const lead = async (tag: string, title: string) => {
-      const search = page.getByRole('searchbox')
+      const search = page.getByRole('combobox', { name: 'Search' })
       await search.fill(tag)
       await search.press('Enter')
       await page.getByRole('heading', { name: title }).waitFor()

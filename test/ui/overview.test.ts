@@ -27,7 +27,7 @@ describeWith(CHROMIUM, 'the overview', () => {
     expect(await transactions.getByRole('link').first().getAttribute('href')).toBe(`#/tx/${hash}`)
     expect(await transactions.getByText('1 coin').count()).toBe(1)
     for (const name of LINKS) expect(await page.getByRole('link', { name }).count(), name).toBe(1)
-    expect(await page.getByRole('searchbox').count()).toBe(1)
+    expect(await page.getByRole('combobox', { name: 'Search' }).count()).toBe(1)
     expect(await explorer.findings()).toEqual([])
   })
 

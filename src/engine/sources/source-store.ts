@@ -5,20 +5,20 @@
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import { type Artifact, readArtifact } from '../../abi/artifact.ts'
-import { type AbiCodec, loadAbiCodec } from '../../abi/codec.ts'
+import type { Artifact } from '../../abi/artifact.ts'
+import { loadAbiCodec } from '../../abi/codec.ts'
 import { fromHex, type Hex, toHex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { type CodeTemplate, fill, metadataLength, templateOf } from '../../sources/code-template.ts'
 import {
   type Compilation,
-  type CompiledContract,
   compilationId,
   compilationText,
   contractIn,
   contractsOf,
   type SourceMatch,
 } from '../../sources/compilation.ts'
+import { artifactOf } from '../../sources/compiled-abis.ts'
 import { LONGEST_COMPILATION, restoreCompilation } from '../../sources/read-compilation.ts'
 import type { CompiledCode, StoredCompilation } from '../../store/records.ts'
 import { codeEntryKey, codesOfLength, compilationOf } from '../../store/source-keys.ts'
@@ -31,15 +31,6 @@ const MOST_ABIS = 512
 
 type KeptAbis = LRUCache<string, { readonly artifact: Artifact | undefined }>
 const emptyAbis = (): KeptAbis => new LRUCache({ max: MOST_ABIS })
-
-/** The names of a compiled contract; `undefined` where its ABI cannot be read. */
-function abiIn({ abi }: CompiledContract, contractName: string | undefined, codec: AbiCodec) {
-  try {
-    return readArtifact({ abi, contractName }, codec)
-  } catch {
-    return undefined
-  }
-}
 
 const compress = promisify(deflate)
 const decompress = promisify(inflate)
@@ -159,7 +150,7 @@ export class SourceStore {
     const match = await find()
     const compilation = match && (await this.get(match.compilation))
     const contract = compilation && contractIn(compilation, match)
-    const artifact = contract && abiIn(contract, match?.name, await loadAbiCodec())
+    const artifact = contract && match && artifactOf(contract, match.name, await loadAbiCodec())
     abis.set(key, { artifact })
     return artifact
   }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { invalidParams, messageOf } from '../../errors.ts'
 import { contractIn, contractsOf } from '../../sources/compilation.ts'
+import { registerNames } from '../../sources/compiled-abis.ts'
 import { readCompilation } from '../../sources/read-compilation.ts'
 import { schemaForm } from '../json-forms.ts'
 import { method } from '../method.ts'
@@ -35,7 +36,7 @@ export const evm_addSources = method({
   name: 'evm_addSources',
   changesState: true,
   summary:
-    'Adds the sources of a compilation, with which the node explains code. They are kept in the database, across reverts and resets; beyond 1024 compilations, or 512 MiB, the oldest are dropped.',
+    'Adds the sources of a compilation, with which the node explains code, and registers the ABIs of its contracts. They are kept in the database, across reverts and resets; beyond 1024 compilations, or 512 MiB, the oldest are dropped.',
   params: { buildInfo: BuildInfo },
   result: () => z.strictObject({ compilation: HashText, contracts: z.int() }),
   examples: [
@@ -52,6 +53,7 @@ export const evm_addSources = method({
       throw invalidParams(`Invalid buildInfo: ${messageOf(error)}.`)
     }
     await engine.sources.add(compilation)
+    await registerNames(engine.names, compilation)
     return { compilation: compilation.id, contracts: [...contractsOf(compilation)].length }
   },
 })
