@@ -41,6 +41,7 @@ import type { AccountHistory } from './queries/account-history.ts'
 import type { AccountQueries } from './queries/accounts.ts'
 import type { CallSequences } from './queries/call-sequence.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
+import type { MinedBlockQueries } from './queries/mined-blocks.ts'
 import type { ProxyQueries } from './queries/proxies.ts'
 import type { Replays } from './queries/replay.ts'
 import type { Simulations } from './queries/simulate.ts'
@@ -60,6 +61,7 @@ export interface Queries
     AccountQueries,
     BlockSimulations,
     CallSequences,
+    MinedBlockQueries,
     ProxyQueries,
     Replays,
     Simulations,

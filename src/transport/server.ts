@@ -146,6 +146,8 @@ class NodeServer {
       new Chains({
         pool: opened.pool,
         base: dispatcher,
+        explorer: this.#explorer,
+        apis: options.explorerApi ? apis : undefined,
         policy,
         sockets: this.#sockets,
         logger,

@@ -282,6 +282,36 @@ const TRANSFERRER = assemble(`
   1 SWAP1 SUB @loop JUMP
   end: STOP`)
 
+describe('the blocks of a miner', () => {
+  it('are found by an index, across its sections and after a revert', async () => {
+    const chain = await createNode()
+    const own = await serve(chain, { port: 0 })
+    const list = async (miner: Hex) => {
+      const query = { module: 'account', action: 'getminedblocks', address: miner }
+      const reply = await fetch(`${own.url}/api?${new URLSearchParams(query)}`)
+      return ((await reply.json()) as { result: { blockNumber: string }[] }).result.map(
+        (row) => row.blockNumber,
+      )
+    }
+    const mineAs = async (miner: Hex, blocks: number) => {
+      await chain.request({ method: 'hardhat_setCoinbase', params: [miner] })
+      await chain.engine.commands.mine({ blocks })
+    }
+    await mineAs(BOB, 3)
+    await mineAs(CAROL, 1100)
+    const snapshot = await chain.request({ method: 'evm_snapshot' })
+    await mineAs(BOB, 2)
+    const heads = vi.spyOn(chain.engine.queries, 'block')
+    expect(await list(BOB)).toEqual(['1105', '1104', '3', '2', '1'])
+    expect(heads).not.toHaveBeenCalled()
+    expect((await list(CAROL)).length).toBe(1100)
+    await chain.request({ method: 'evm_revert', params: [snapshot] })
+    expect(await list(BOB)).toEqual(['3', '2', '1'])
+    await own.close()
+    await chain.close()
+  })
+})
+
 describe('the work of a list of transfers', () => {
   it('is that of the transfers, and not of the chain', async () => {
     const chain = await createNode()

@@ -196,6 +196,7 @@ export function fakeEngine(
     callBundle: note('callBundle', []),
     valueField: note('valueField', { answer: {} }),
     wordAnswer: note('wordAnswer', {}),
+    async *minedBlocks() {},
     implementations: async () => [],
     async *tokenTransfers() {},
     token: async () => undefined,

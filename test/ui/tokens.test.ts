@@ -33,7 +33,10 @@ describeWith(CHROMIUM, 'tokens in the explorer', () => {
     await transfers.nth(1).waitFor()
     expect(await transfers.nth(0).textContent()).toContain('TDM')
     expect(await transfers.nth(1).textContent()).toContain('minted')
-    await page.getByRole('region', { name: 'Token', exact: true }).getByText('0.000000000000001 TDM').waitFor()
+    await page
+      .getByRole('region', { name: 'Token', exact: true })
+      .getByText('0.000000000000001 TDM')
+      .waitFor()
     expect(await explorer.findings()).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.setViewportSize({ width: 400, height: 800 })

@@ -13,7 +13,7 @@ import { transferRow } from './transfers.ts'
 const NO_TRANSACTIONS = 'No transactions found'
 /** Most accounts of `balancemulti`. */
 const MOST_ACCOUNTS = 20
-/** Most blocks whose inner calls are listed without an account, and that are searched for a miner. */
+/** Most blocks whose inner calls are listed without an account. */
 const MOST_BLOCKS = 10_000
 
 const Called = z.looseObject({ result: z.string().optional() })
@@ -137,21 +137,15 @@ function transferList(type: TokenType): Action {
     })
 }
 
-/** Blocks by their miner have no index: the newest 10,000 are searched. */
 const getminedblocks: Action = ({ node, parameters }) =>
   read(node, async (engine) => {
-    const miner = parameters.address('address')
-    const head = engine.queries.head().block.header.number
-    async function* rows() {
-      for (let number = head; number > Math.max(0, head - MOST_BLOCKS); number--) {
-        const view = await engine.queries.block({ number })
-        const header = view?.executed.block.header
-        if (header?.coinbase !== miner) continue
-        const blockReward = String(header.paidFees)
-        yield { blockNumber: String(number), timeStamp: String(header.timestamp), blockReward }
-      }
-    }
-    return listed(await pageOf(rows(), parameters.page()), 'No records found')
+    const found = await pageOf(engine.queries.minedBlocks(parameters.address('address')), parameters.page())
+    const rows = found.map(({ number, timestamp, paidFees }) => ({
+      blockNumber: String(number),
+      timeStamp: String(timestamp),
+      blockReward: String(paidFees),
+    }))
+    return listed(rows, 'No records found')
   })
 
 /** The module. */

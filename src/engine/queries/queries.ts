@@ -14,6 +14,7 @@ import { createFeeHistory } from './fee-history.ts'
 import { Fees } from './fees.ts'
 import { LogSearch } from './logs.ts'
 import { ChainLookup, type Lookup } from './lookup.ts'
+import { minedBlocks } from './mined-blocks.ts'
 import { ChainProxies } from './proxies.ts'
 import { ChainReplays, type Replays } from './replay.ts'
 import { StateSimulations } from './simulate.ts'
@@ -169,6 +170,7 @@ function searchQueries(context: Context) {
     logs: (query) => logs.find(query),
     blocksBetween,
     traceFilter: (query) => traces.find(query),
+    minedBlocks: (miner) => minedBlocks(context, miner),
     implementations: (...given) => proxies.implementations(...given),
     tokenTransfers: (query) => tokens.tokenTransfers(query),
     token: (...given) => tokens.token(...given),
