@@ -95,8 +95,7 @@ async function creationMatch(engine: Engine, { address, match, contract }: Known
 async function details(engine: Engine, known: KnownContract): Promise<Record<string, unknown>> {
   const { compilation, contract, match, address } = known
   const { input, output, compilerVersion } = compilation
-  const state = await engine.queries.state({ tag: 'latest' })
-  const implementation = state && engine.sources.implementation(state, address)
+  const implementations = await engine.queries.implementations(address)
   const origin = await engine.queries.contractOrigin(address)
   const initcode = await creationCode(engine, address)
   const { bytecode, deployedBytecode } = contract.evm
@@ -129,8 +128,8 @@ async function details(engine: Engine, known: KnownContract): Promise<Record<str
     },
     deployment: { transactionHash: origin?.hash ?? null, deployer: origin?.creator ?? null },
     proxyResolution: {
-      isProxy: implementation !== undefined,
-      implementations: implementation === undefined ? [] : [{ address: implementation }],
+      isProxy: implementations.length > 0,
+      implementations: implementations.map((implementation) => ({ address: implementation })),
     },
   }
 }

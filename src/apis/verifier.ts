@@ -17,6 +17,7 @@ import {
   contractsOf,
   type MatchKind,
 } from '../sources/compilation.ts'
+import { registerNames } from '../sources/compiled-abis.ts'
 import { plainVersion, readCompilation } from '../sources/read-compilation.ts'
 import { ApiError, read } from './request.ts'
 import { CompilerFailure, type CompilerLimits, findCompiler, runCompiler } from './solc.ts'
@@ -254,6 +255,7 @@ export class Verifier {
       }
       await checkArguments(engine, submission, contract)
       await engine.sources.add(compilation)
+      await registerNames(engine.names, compilation)
       await engine.sources.note({ address, codeHash, compilation: compilation.id, ...named })
       return { kind: filled.kind, compilation: compilation.id, ...named }
     })

@@ -42,11 +42,14 @@ import type { AccountHistory } from './queries/account-history.ts'
 import type { AccountQueries } from './queries/accounts.ts'
 import type { CallSequences } from './queries/call-sequence.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
+import type { MinedBlockQueries } from './queries/mined-blocks.ts'
+import type { ProxyQueries } from './queries/proxies.ts'
 import type { Replays } from './queries/replay.ts'
 import type { Simulations } from './queries/simulate.ts'
 import type { BlockSimulations } from './queries/simulate-blocks.ts'
 import type { StepSimulations } from './queries/simulate-steps.ts'
 import type { StorageQuery, StorageRange } from './queries/storage-range.ts'
+import type { TokenQueries } from './queries/tokens.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueFields } from './queries/value-field.ts'
 import type { Replica } from './replica.ts'
@@ -59,9 +62,12 @@ export interface Queries
     AccountQueries,
     BlockSimulations,
     CallSequences,
+    MinedBlockQueries,
+    ProxyQueries,
     Replays,
     Simulations,
     StepSimulations,
+    TokenQueries,
     ValueFields {
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when it is a side block and `requireCanonical` is set. */

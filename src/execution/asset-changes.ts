@@ -101,7 +101,8 @@ function partiesOf({ address, topics }: Log, first: 1 | 2): Parties | undefined 
   return from === undefined || to === undefined ? undefined : { from, to, token: address }
 }
 
-function ofLog(log: Log): readonly AssetChange[] {
+/** The changes of an event; none where it is another event, or does not fit its own. */
+export function assetChangesIn(log: Log): readonly AssetChange[] {
   const [event] = log.topics
   const isMany = event === TOKEN_EVENT.transferSingle || event === TOKEN_EVENT.transferBatch
   // The operator is the first value of these.
@@ -121,5 +122,7 @@ function ofTransfer({ from, to, value, isBurnt }: NativeTransfer): AssetChange {
 
 /** The asset changes among the effects of a call tree, in order. Logs that do not fit their event are left out. */
 export function assetChanges(effects: readonly FrameEffect[]): readonly AssetChange[] {
-  return effects.flatMap((effect) => ('log' in effect ? ofLog(effect.log) : [ofTransfer(effect.transfer)]))
+  return effects.flatMap((effect) =>
+    'log' in effect ? assetChangesIn(effect.log) : [ofTransfer(effect.transfer)],
+  )
 }

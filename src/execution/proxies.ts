@@ -1,6 +1,8 @@
 /** The contracts whose code a proxy runs on its own storage, by the standards that name them in storage or in code. */
+
+import { toBigInt } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { toFixedHex, toHex } from '../encoding/hex.ts'
+import { fromHex, toFixedHex, toHex } from '../encoding/hex.ts'
 import type { StateReader } from '../state/model.ts'
 
 /** Slots of ERC-1967: of the implementation, and of the beacon that has it. */
@@ -17,6 +19,24 @@ const MINIMAL_PROXIES = [
 const MINIMAL_PROXY_BYTES = 45
 /** A proxy may run another one. */
 const MOST_HOPS = 4
+
+/** `facetAddresses()` of EIP-2535, which every diamond has to answer. */
+export const FACET_ADDRESSES = fromHex('0x52ef6b2c')
+/** Facets of one diamond. */
+const MOST_FACETS = 256
+const WORD = 32
+
+/** The facets in the answer of a diamond, each once; none where it is no list of addresses. */
+export function facetsIn(answer: Uint8Array | undefined): readonly Hex[] {
+  if (answer === undefined || answer.length < 3 * WORD || answer.length % WORD !== 0) return []
+  const words = Array.from({ length: answer.length / WORD }, (_, i) =>
+    toBigInt(answer.subarray(i * WORD, (i + 1) * WORD)),
+  )
+  const [offset, length, ...facets] = words
+  const isList = offset === BigInt(WORD) && length === BigInt(facets.length) && facets.length <= MOST_FACETS
+  if (!isList || facets.some((word) => word === 0n || word >> 160n !== 0n)) return []
+  return [...new Set(facets.map((word) => toFixedHex(word, 20)))]
+}
 
 /** The code of an account; `undefined` where there is none. */
 export function codeAt(state: StateReader, address: Hex): Uint8Array | undefined {

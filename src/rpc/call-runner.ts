@@ -11,6 +11,7 @@ import type { CallListeners } from './call-listeners.ts'
 import type { Route } from './cluster-routes.ts'
 import { createDeadlines, type DeadlineOf, within } from './deadlines.ts'
 import { positional } from './envelope.ts'
+import { ConsoleHistory } from './feeds/console-history.ts'
 import { Filters } from './feeds/filters.ts'
 import { Subscriptions } from './feeds/subscriptions.ts'
 import type { Load, Place } from './load.ts'
@@ -80,6 +81,7 @@ export class CallRunner {
       filters: new Filters({ node, options, elapsed, random }),
       logTexts: createLogTexts(),
       subscriptions: new Subscriptions({ node, options, logger, random }),
+      consoleHistory: new ConsoleHistory(node, elapsed),
       usage: () => listeners.figures(),
     }
     this.#deadlineOf = createDeadlines(options, parts.methods)
@@ -176,7 +178,7 @@ export class CallRunner {
 
   /** Each member by its name: a spread of those that all calls share is copied by a slow path of V8. */
   #context(engine: Engine, session: Session, deadline: number, forkAnew?: Context['forkAnew']): Context {
-    const { peg, options, methods, filters, logTexts, subscriptions, usage } = this.#shared
+    const { peg, options, methods, filters, logTexts, subscriptions, consoleHistory, usage } = this.#shared
     return {
       engine,
       forkAnew,
@@ -188,6 +190,7 @@ export class CallRunner {
       logTexts,
       deadline,
       subscriptions,
+      consoleHistory,
       usage,
     }
   }

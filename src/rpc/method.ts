@@ -8,6 +8,7 @@ import type { Peg } from '../peg/peg.ts'
 import { withoutFinality } from './block-tags.ts'
 import type { CallFigures } from './call-meter.ts'
 import type { AnswerKind } from './error-meanings.ts'
+import type { ConsoleHistory } from './feeds/console-history.ts'
 import type { Filters } from './feeds/filters.ts'
 import type { Subscriptions } from './feeds/subscriptions.ts'
 import { type Answerer, type MethodNames, namespaceOf, namespaceRules } from './method-names.ts'
@@ -57,6 +58,8 @@ export interface Context {
   /** Until when the call may run, milliseconds since 1970; 0 is no limit. */
   readonly deadline: number
   readonly subscriptions: Subscriptions
+  /** Console output and failures since the node started. */
+  readonly consoleHistory: ConsoleHistory
   /** The calls by method and key, since a server first answered for this node. */
   usage(): readonly CallFigures[]
 }

@@ -74,6 +74,7 @@ export const PREFIX = {
   compilationOrder: 25,
   compiledCodes: 26,
   verifications: 27,
+  minerSections: 28,
 } as const
 
 /** Names of hashes. */
@@ -134,6 +135,7 @@ export interface IndexTables {
   /** By number of the section. */
   readonly logSections: Table<number, SectionRecord>
   readonly participantSections: Table<number, SectionRecord>
+  readonly minerSections: Table<number, SectionRecord>
 }
 
 /** The tables of the indexes over a database. */
@@ -141,6 +143,7 @@ export function indexTables(reader: KeyValueReader): IndexTables {
   return {
     logSections: new Table(reader, PREFIX.logSections, heightKey, checked(section)),
     participantSections: new Table(reader, PREFIX.participantSections, heightKey, checked(section)),
+    minerSections: new Table(reader, PREFIX.minerSections, heightKey, checked(section)),
   }
 }
 

@@ -20,6 +20,13 @@ interface Parts {
   readonly logger: Logger
 }
 
+/** Where a request goes: what stands before the API, a key if there is one, and the page of the API. */
+interface ApiPlace {
+  readonly prefix: string
+  readonly before: string
+  readonly page: string
+}
+
 function send(response: ServerResponse, { status, body }: ApiReply): void {
   const text = JSON.stringify(body)
   response.writeHead(status, { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(text) })
@@ -40,10 +47,11 @@ export class ApiPages {
     this.#parts = parts
   }
 
-  /** Answers a request to one of the APIs; false when it is for another page. */
-  handle(request: IncomingMessage, response: ServerResponse): boolean {
+  /** Answers a request to one of the APIs, below a prefix such as `/c/<name>`; false when it is for another page. */
+  handle(request: IncomingMessage, response: ServerResponse, prefix = ''): boolean {
     const { method } = request
-    const at = apiPath(pathOf(request.url))
+    const path = apiPath(pathOf(request.url).slice(prefix.length))
+    const at = path && { ...path, prefix }
     if (at === undefined || (method !== 'GET' && method !== 'POST') || isJsonRpc(at.page, request))
       return false
     if (method === 'GET') this.#answer(request, response, at, '')
@@ -51,7 +59,7 @@ export class ApiPages {
     return true
   }
 
-  #readBody(request: IncomingMessage, response: ServerResponse, at: { before: string; page: string }): void {
+  #readBody(request: IncomingMessage, response: ServerResponse, at: ApiPlace): void {
     const { policy, apis } = this.#parts
     const tooLarge = () => {
       response.setHeader('Connection', 'close')
@@ -71,12 +79,7 @@ export class ApiPages {
     })
   }
 
-  #answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    at: { readonly before: string; readonly page: string },
-    body: string,
-  ): void {
+  #answer(request: IncomingMessage, response: ServerResponse, at: ApiPlace, body: string): void {
     const { apis, logger } = this.#parts
     this.#reply(request, at, body).then(
       (reply) => send(response, reply),
@@ -89,7 +92,7 @@ export class ApiPages {
 
   async #reply(
     request: IncomingMessage,
-    { before, page }: { readonly before: string; readonly page: string },
+    { prefix, before, page }: ApiPlace,
     body: string,
   ): Promise<ApiReply> {
     const { apis, policy } = this.#parts
@@ -101,7 +104,7 @@ export class ApiPages {
       query: target.searchParams,
       contentType,
       body,
-      origin: `http://${request.headers.host ?? 'localhost'}`,
+      origin: `http://${request.headers.host ?? 'localhost'}${prefix}`,
     }
     if (policy.authentication === undefined) {
       return before === ''

@@ -1,11 +1,19 @@
-/** The chains of a pool by path: `/c/<name>`, and `/c/<name>/<key>` where API keys are in use. */
+/**
+ * The chains of a pool by path: `/c/<name>`, and `/c/<name>/<key>` where API keys are in use. Below are the explorer of each, and
+ * its APIs of explorers and verifiers.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { ApiAnswers } from '../apis/request.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import type { Node } from '../node/node.ts'
 import type { LivePool } from '../node/pool.ts'
+import { ApiPages } from './api-pages.ts'
+import type { Explorer } from './explorer.ts'
 import { pathOf } from './incoming-request.ts'
 import type { ApiKeyClient } from './keys/api-key-client.ts'
+import { clientAt } from './page-key.ts'
 import type { Policy } from './policy.ts'
 import {
   BROKEN,
@@ -29,6 +37,10 @@ export interface ChainsParts {
   /** The dispatcher of the node that chains begin as a copy of. */
   readonly base: TextDispatcher
   readonly policy: Policy
+  /** Absent where it is turned off. */
+  readonly explorer: Explorer | undefined
+  /** The APIs of the base, by which requests to those of chains are refused; absent where they are turned off. */
+  readonly apis: ApiAnswers | undefined
   readonly sockets: Pick<WebSocketListener, 'accept' | 'disconnectFrom'>
   readonly logger: Logger
   /** Called with the dispatcher of each new chain. */
@@ -75,6 +87,7 @@ export class Chains {
   readonly handle: RpcHandler = (request, response) => {
     const { authentication } = this.#parts.policy
     const path = pathOf(request.url)
+    if (this.#handleApi(request, response, path) || this.#handleExplorer(request, response, path)) return
     const needsKey = request.method !== 'OPTIONS' && authentication !== undefined
     if (needsKey && authentication.authenticate(path) === undefined) return refuse(response, UNAUTHORIZED)
     const name = this.#nameIn(path)
@@ -104,6 +117,57 @@ export class Chains {
     return this.#parts.pool.close()
   }
 
+  /** The name that a path begins with, and what follows it; `undefined` for a path without one. */
+  #placeIn(
+    path: string,
+  ): { readonly name: string; readonly prefix: string; readonly rest: string } | undefined {
+    const [name = ''] = path.slice(PREFIX.length + 1).split('/')
+    const prefix = `${PREFIX}/${name}`
+    return NAME.test(name) ? { name, prefix, rest: path.slice(prefix.length) } : undefined
+  }
+
+  /** Answers a request to the APIs of a chain, which it makes; false for other pages. */
+  #handleApi(request: IncomingMessage, response: ServerResponse, path: string): boolean {
+    const { apis, policy, logger } = this.#parts
+    const place = this.#placeIn(path)
+    if (apis === undefined || place === undefined) return false
+    const own: ApiAnswers = {
+      answer: async (asked) => {
+        const chain = await this.#chainOf(place.name).catch((error) => {
+          if (error instanceof NodeError) return error
+          throw error
+        })
+        return chain instanceof NodeError
+          ? apis.refusal(asked.path, 503, chain.message)
+          : chain.apis.answer(asked)
+      },
+      refusal: (...given) => apis.refusal(...given),
+    }
+    return new ApiPages({ apis: own, policy, logger }).handle(request, response, place.prefix)
+  }
+
+  /** Sends the explorer of a chain, which is made by its first call; false for other pages. */
+  #handleExplorer(request: IncomingMessage, response: ServerResponse, path: string): boolean {
+    const { explorer, policy } = this.#parts
+    const place = request.method === 'GET' ? this.#placeIn(path) : undefined
+    if (explorer === undefined || place === undefined) return false
+    const own = place.rest === '' ? '/' : place.rest
+    if (policy.authentication === undefined) return explorer.answer(request, response, own, path)
+    const { client, page } = clientAt(own, policy.authentication)
+    if (client === undefined) return false
+    client.charge(1).then(
+      (spent) => {
+        if (spent !== undefined) refuse(response, spentLimit(spent.message, spent.retryAfterSeconds))
+        else if (!explorer.answer(request, response, page, path)) refuse(response, NO_SUCH_CHAIN)
+      },
+      (error) => {
+        this.#parts.logger.error('a page of a chain failed', { error })
+        refuse(response, BROKEN)
+      },
+    )
+    return true
+  }
+
   /** The name in a path: its second segment, which a key follows where keys are in use. */
   #nameIn(path: string): string | undefined {
     const [name = '', ...rest] = path.slice(PREFIX.length + 1).split('/')
@@ -112,12 +176,16 @@ export class Chains {
   }
 
   async #dispatcherOf(name: string): Promise<TextDispatcher> {
+    return (await this.#chainOf(name)).dispatcher
+  }
+
+  async #chainOf(name: string): Promise<Node> {
     const { pool, onOpen } = this.#parts
     const isNew = pool.get(name) === undefined
     try {
-      const { dispatcher } = await pool.chain(name)
-      if (isNew) onOpen(dispatcher)
-      return dispatcher
+      const chain = await pool.chain(name)
+      if (isNew) onOpen(chain.dispatcher)
+      return chain
     } catch (error) {
       if (!(error instanceof NodeError) || error.kind !== 'too-many') throw error
       throw new NodeError('too-many', `${error.message}: drop one with DELETE /c/<name>`)

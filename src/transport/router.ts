@@ -7,11 +7,12 @@ import { METRICS_PAGE } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import type { ApiPages } from './api-pages.ts'
 import { type Chains, isChainPath } from './chains.ts'
-import { assetPath, type Explorer } from './explorer.ts'
+import type { Explorer } from './explorer.ts'
 import { pathOf, RESERVED_PATHS } from './incoming-request.ts'
-import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
+import { sessionOf } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import { type MonitoringPages, sendPage } from './monitoring-pages.ts'
+import { clientAt } from './page-key.ts'
 import type { Policy } from './policy.ts'
 import { BROKEN, NO_SUCH_PAGE, PAGE_VERBS, refuse, spentLimit, UNAUTHORIZED, wrongVerb } from './refusal.ts'
 import type { RpcHandler } from './rpc-handler.ts'
@@ -70,18 +71,6 @@ function jsonRpc({ chains, handleRpc }: RouterParts): Middleware {
     if (method === 'POST' || method === 'OPTIONS') return handleRpc(request, response)
     next()
   }
-}
-
-/** The client whose key is the last segment of a path, or the one before the page: `/<key>`, `/<key>/<page>` and `/<key>/ui/<file>`. */
-function clientAt(
-  path: string,
-  authentication: Authentication,
-): { readonly client: ApiKeyClient | undefined; readonly page: string } {
-  const asset = assetPath(path)
-  if (asset !== undefined) return { client: authentication.authenticate(asset.before), page: asset.page }
-  const end = path.lastIndexOf('/')
-  const [own, parent] = [authentication.authenticate(path), authentication.authenticate(path.slice(0, end))]
-  return own === undefined ? { client: parent, page: path.slice(end) } : { client: own, page: '/' }
 }
 
 /** Asks for a key on every page but those of health; removes it from the URL, and keeps what the client may do. */

@@ -148,6 +148,8 @@ class NodeServer {
       new Chains({
         pool: opened.pool,
         base: dispatcher,
+        explorer: this.#explorer,
+        apis: options.explorerApi ? apis : undefined,
         policy,
         sockets: this.#sockets,
         logger,

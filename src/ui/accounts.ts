@@ -131,13 +131,13 @@ export function receiptOf(hash: Hex): Promise<Receipt | null> {
   return callFor(orNull(isReceipt), 'eth_getTransactionReceipt', [hash])
 }
 
-/** Simulates a message from the chosen account; returns its output. Throws an Error that gives the failure in words. */
-export async function simulate(message: Message): Promise<Hex> {
+/** Simulates a message from the chosen account on the state of a block; returns its output. Throws an Error that gives the failure in words. */
+export async function simulate(message: Message, block: string = 'latest'): Promise<Hex> {
   const from = sender.value === '' ? undefined : addressOf(sender.value)
   try {
     const [first] =
       from === undefined && may('eth_accounts') ? await callFor(listOf(isHex), 'eth_accounts') : [from]
-    return await callFor(isHex, 'eth_call', [wireOf(message, first), 'latest'])
+    return await callFor(isHex, 'eth_call', [wireOf(message, first), block])
   } catch (error) {
     throw await failureOf(error, message.to)
   }

@@ -1,6 +1,6 @@
 /** The frame around the pages: navigation, search, state of the connection, live region. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { call } from './client.ts'
+import { call, poolName } from './client.ts'
 import { ActionButton, ErrorText } from './components/action.tsx'
 import { isField } from './components/form.tsx'
 import { Heading } from './components/layout.tsx'
@@ -152,7 +152,8 @@ export function App() {
       <footer>
         {identity.value !== undefined && (
           <span>
-            Chain {identity.value.chainId} · {identity.value.version}
+            Chain {identity.value.chainId}
+            {poolName !== undefined && ` (${poolName} of a pool)`} · {identity.value.version}
             {identity.value.fork !== undefined && ` · ${identity.value.fork}`}
           </span>
         )}

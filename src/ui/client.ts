@@ -49,6 +49,9 @@ function outcomeOf<Result>(
 /** The path of JSON-RPC: that of the page, which ends in a slash, without it. It holds the API key if there is one. */
 const PATH = location.pathname.replace(/\/$/, '') || '/'
 
+/** The name of the chain in its pool; `undefined` for a node without one. */
+export const poolName = /^\/c\/([^/]+)/.exec(PATH)?.[1]
+
 /** The address of JSON-RPC, for other tools. */
 export function endpoint(): string {
   return new URL(PATH, location.href).href

@@ -1,7 +1,7 @@
 /** The ABIs that the node knows, and how one is registered from a file. */
 import { type Checked, isNumber, isObject, isText, listOf, objectOf, orNull } from './checks.ts'
 import { call, callFor } from './client.ts'
-import { type Hex, isHex } from './format.ts'
+import { type Hex, isHex, messageOf } from './format.ts'
 import { isAbiEntry } from './model.ts'
 import { forgetNames } from './names.ts'
 import { may, version } from './store.ts'
@@ -44,16 +44,23 @@ function artifactOf(json: unknown, name: string): { readonly name: string; reado
   return { name: own, artifact: { ...Object.fromEntries(kept), contractName: own } }
 }
 
+/** A file and its content. Throws an Error that names the file. */
+export async function readFile(file: File): Promise<{ readonly file: File; readonly json: unknown }> {
+  try {
+    return { file, json: JSON.parse(await file.text()) }
+  } catch {
+    throw new Error(`${file.name}: it is not JSON`)
+  }
+}
+
 /** Registers the ABI of an artifact, or a bare ABI, for an address or for all contracts of its name, which it returns. Throws an Error in words. */
-export async function registerFile(file: File, address?: Hex): Promise<string> {
+export async function registerArtifact(file: File, json: unknown, address?: Hex): Promise<string> {
   const fileName = file.name.replace(/\.json$/i, '').replace(/^0x/, '') || 'Contract'
   try {
-    const { name, artifact } = artifactOf(JSON.parse(await file.text()), fileName)
+    const { name, artifact } = artifactOf(json, fileName)
     await registerAbi(address ?? name, artifact)
     return name
   } catch (error) {
-    const reason =
-      error instanceof SyntaxError ? 'it is not JSON' : error instanceof Error ? error.message : ''
-    throw new Error(`${file.name}: ${reason}`)
+    throw new Error(`${file.name}: ${messageOf(error)}`)
   }
 }

@@ -70,8 +70,9 @@ export function shortWord(word: string): Hex {
   return `0x${word.replace(/^0x/, '').replace(/^0+(?=.)/, '')}`
 }
 
-/** Unix seconds as date and time of this machine's zone. */
+/** Unix seconds as date and time of this machine's zone; a time that is none of a calendar as a number. */
 export function dateText(seconds: number): string {
+  if (!isCalendarTime(seconds)) return `Time ${grouped(seconds)}`
   return new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 }
 
@@ -88,8 +89,20 @@ export function durationText(seconds: number): string {
   return `${Math.floor(seconds / unit)} ${name}`
 }
 
-/** How long ago a time was, Unix seconds, or how far ahead. */
+/** Times before are those of a chain whose clock began at 0, and not of a calendar: 1973-03-03. */
+const FIRST_CALENDAR_TIME = 100_000_000
+
+/** Is this a time of a calendar, Unix seconds? */
+export function isCalendarTime(seconds: number): boolean {
+  return seconds >= FIRST_CALENDAR_TIME
+}
+
+/**
+ * How long ago a time was, Unix seconds, or how far ahead. A time that is none of a calendar is told from the start of its
+ * chain.
+ */
 export function ageText(seconds: number, now: number): string {
+  if (!isCalendarTime(seconds)) return seconds === 0 ? 'at the start' : `${durationText(seconds)} after 0`
   const age = now - seconds
   return age < 0 ? `in ${durationText(-age)}` : `${durationText(age)} ago`
 }

@@ -61,6 +61,18 @@ export function wordOf(text: string): Hex {
   return `0x${amountOf(text).toString(16).padStart(WORD_DIGITS, '0')}`
 }
 
+const BLOCK_TAGS: ReadonlySet<string> = new Set(['latest', 'earliest', 'pending', 'safe', 'finalized'])
+
+/** A block as the wire names it: a height, a hash, or a tag; empty is the latest. Throws an Error with a message for the user. */
+export function blockOf(text: string): string {
+  const plain = text.trim().toLowerCase().replace(/^#/, '')
+  if (plain === '') return 'latest'
+  if (BLOCK_TAGS.has(plain) || /^0x[0-9a-f]{64}$/.test(plain)) return plain
+  const height = integerOf(plain)
+  if (height === undefined || height < 0n) throw new Error('Expected a block: its height, hash or tag')
+  return quantity(height)
+}
+
 /** Bytes in hex, in lower case. Throws an Error with a message for the user. */
 export function bytesOf(text: string): Hex {
   const plain = text.replace(/\s/g, '').toLowerCase()

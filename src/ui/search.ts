@@ -1,10 +1,11 @@
-/** What a text in the search field names: a block, a transaction, an account, a selector, or a contract or function by its name. */
+/** What a text in the search field names: a block, a transaction, an account, a selector, or a contract, token or function by its name. */
 import { type Checked, isObject, isText, listOf, objectOf, orNull } from './checks.ts'
 import { callAll, callFor, RpcError } from './client.ts'
 import { isKnownContract, type KnownContract } from './contracts.ts'
 import { isHex, shortened } from './format.ts'
 import { knownSignature } from './selectors.ts'
 import { may } from './store.ts'
+import { loadTokens, STANDARDS, shortText, type Token, tokenText } from './tokens.ts'
 
 /** Where something is. */
 export interface Place {
@@ -17,7 +18,7 @@ export type Subject = 'selector' | 'address' | 'name'
 
 /** Something that fits a text; without a page for an entry that no known contract has. */
 export interface Match extends Partial<Place> {
-  readonly kind: 'account' | 'contract' | 'function' | 'event' | 'error'
+  readonly kind: 'account' | 'contract' | 'token' | 'function' | 'event' | 'error'
   readonly name: string
   readonly contract: string
 }
@@ -33,7 +34,7 @@ export interface Found {
 const isEntry = objectOf({ type: isText }, { name: isText, signature: isText, selector: isText })
 const isKnownAbi = objectOf({ abi: listOf(isEntry) })
 
-const TAGS: ReadonlySet<string> = new Set(['latest', 'earliest', 'pending'])
+const TAGS: ReadonlySet<string> = new Set(['latest', 'earliest', 'pending', 'safe', 'finalized'])
 
 /** A selector: 4 bytes in full. A height has that many hex digits only after 268 million blocks. */
 const SELECTOR = /^0x[0-9a-f]{8}$/i
@@ -67,19 +68,23 @@ const MOST_MATCHES = 100
 /** Contracts whose functions are searched. */
 const MOST_CONTRACTS = 300
 
-/** The contracts whose ABI the node has; none where `evm_contracts` is closed. */
-async function knownContracts(signal?: AbortSignal): Promise<readonly KnownContract[]> {
-  return may('evm_contracts') ? callFor(listOf(isKnownContract), 'evm_contracts', [], signal) : []
+/** A contract that the node knows, with the entries of its ABI. */
+interface SearchedContract extends KnownContract {
+  readonly entries: readonly Checked<typeof isEntry>[]
 }
 
-/** The contracts that satisfy `fitsContract`, and the entries of their ABIs that satisfy `fits`. */
-async function findEntries(
-  fits: (entry: Checked<typeof isEntry>) => boolean,
-  fitsContract: (name: string) => boolean,
-  signal?: AbortSignal,
-): Promise<Match[]> {
-  const contracts = await knownContracts(signal)
-  const searched = contracts
+/** What is searched by name: the contracts whose ABI the node has, and the tokens with transfers. */
+interface Names {
+  readonly contracts: readonly SearchedContract[]
+  readonly tokens: readonly Token[]
+}
+
+async function loadNames(signal?: AbortSignal): Promise<Names> {
+  const [all, tokens] = await Promise.all([
+    may('evm_contracts') ? callFor(listOf(isKnownContract), 'evm_contracts', [], signal) : [],
+    loadTokens(signal).catch(() => []),
+  ])
+  const searched = all
     .filter(({ address, name }) => address !== null || name !== null)
     .slice(0, MOST_CONTRACTS)
   const abis = await callAll(
@@ -87,13 +92,45 @@ async function findEntries(
     searched.map(({ address, name }) => ['evm_contractAbi', [address ?? name]] as const),
     signal,
   )
+  const contracts = searched.map((contract, i) => {
+    const known = abis[i]
+    return { ...contract, entries: known instanceof RpcError ? [] : (known?.abi ?? []) }
+  })
+  return { contracts, tokens }
+}
+
+/** Milliseconds that names are kept for suggestions. */
+const KEPT_MS = 5000
+let kept: { readonly at: number; readonly names: Names } | undefined
+
+/** The names; those of a moment ago where they may be kept. */
+async function namesFor({ mayBeKept = false }: SearchOptions, signal?: AbortSignal): Promise<Names> {
+  if (mayBeKept && kept !== undefined && Date.now() - kept.at < KEPT_MS) return kept.names
+  const names = await loadNames(signal)
+  kept = { at: Date.now(), names }
+  return names
+}
+
+/** How a search is made. */
+export interface SearchOptions {
+  /** Names of a moment ago will do, as for suggestions. */
+  readonly mayBeKept?: boolean
+}
+
+/** The contracts that satisfy `fitsContract`, and the entries of their ABIs that satisfy `fits`. */
+function entriesIn(
+  { contracts }: Names,
+  fits: (entry: Checked<typeof isEntry>) => boolean,
+  fitsContract: (name: string) => boolean,
+): Match[] {
   const matches: Match[] = []
-  for (const [i, { address, name }] of searched.entries()) {
-    const place = { page: address === null ? 'contracts' : 'address', argument: address ?? '' }
+  for (const { address, name, entries } of contracts) {
+    // A contract without an address is every one with its code.
+    const place =
+      address === null ? { page: 'contracts', argument: name ?? '' } : { page: 'address', argument: address }
     const contract = name ?? shortened(address ?? '')
     if (name !== null && fitsContract(name)) matches.push({ ...place, kind: 'contract', name, contract })
-    const known = abis[i]
-    for (const entry of known instanceof RpcError ? [] : (known?.abi ?? [])) {
+    for (const entry of entries) {
       if (entry.name === undefined || !fits(entry)) continue
       const kind = entry.type === 'event' || entry.type === 'error' ? entry.type : 'function'
       matches.push({ ...place, kind, name: entry.signature ?? entry.name, contract })
@@ -102,38 +139,51 @@ async function findEntries(
   return matches
 }
 
-/** The contracts and entries of ABIs whose names hold the text, exact matches first. */
-async function findNames(query: string, signal?: AbortSignal): Promise<readonly Match[]> {
+/** The tokens that satisfy `fits`. */
+function tokensIn({ tokens }: Names, fits: (token: Token) => boolean): Match[] {
+  return tokens.filter(fits).map((token) => ({
+    kind: 'token',
+    name: token.name ? `${shortText(token.name)} (${tokenText(token)})` : tokenText(token),
+    contract: STANDARDS[token.type],
+    page: 'address',
+    argument: token.address,
+  }))
+}
+
+/** The contracts, tokens and entries of ABIs whose names hold the text, exact matches first. */
+function findNames(query: string, names: Names): readonly Match[] {
   const wanted = query.toLowerCase()
-  const holds = (name: string | undefined): boolean => name?.toLowerCase().includes(wanted) ?? false
-  const matches = await findEntries(({ name }) => holds(name), holds, signal)
-  const rank = ({ name }: Match): number => (name.replace(/\(.*/, '').toLowerCase() === wanted ? 0 : 1)
+  const holds = (name: string | null | undefined): boolean => name?.toLowerCase().includes(wanted) ?? false
+  const matches = [
+    ...tokensIn(names, ({ name, symbol }) => holds(name) || holds(symbol)),
+    ...entriesIn(names, ({ name }) => holds(name), holds),
+  ]
+  const rank = ({ name }: Match): number => (name.replace(/\(.*/, '').trim().toLowerCase() === wanted ? 0 : 1)
   return matches.sort((a, b) => rank(a) - rank(b)).slice(0, MOST_MATCHES)
 }
 
 /** The functions and errors with a selector: those of known ABIs, else the widespread one. */
-async function findSelector(query: string, signal?: AbortSignal): Promise<readonly Match[]> {
+function findSelector(query: string, names: Names): readonly Match[] {
   const wanted = query.toLowerCase()
-  const matches = await findEntries(
+  const matches = entriesIn(
+    names,
     ({ selector }) => selector === wanted,
     () => false,
-    signal,
   )
   const signature = knownSignature(wanted)
   if (matches.length > 0 || signature === undefined) return matches.slice(0, MOST_MATCHES)
   return [{ kind: 'function', name: signature, contract: '' }]
 }
 
-/** The accounts of the node, and the contracts that it knows, whose addresses have these digits. */
-async function findAddresses(query: string, signal?: AbortSignal): Promise<readonly Match[]> {
+/** The accounts of the node, and the contracts and tokens that it knows, whose addresses have these digits. */
+async function findAddresses(query: string, names: Names, signal?: AbortSignal): Promise<readonly Match[]> {
   const [, first = '', last = ''] = PART_OF_ADDRESS.exec(query.toLowerCase()) ?? []
   const fits = (address: string): boolean => address.startsWith(`0x${first}`) && address.endsWith(last)
-  const [accounts, contracts] = await Promise.all([
-    may('eth_accounts') ? callFor(listOf(isHex), 'eth_accounts', [], signal) : [],
-    knownContracts(signal),
-  ])
+  const accounts = may('eth_accounts') ? await callFor(listOf(isHex), 'eth_accounts', [], signal) : []
   const matches = new Map<string, Match>()
-  for (const { address, name } of contracts) {
+  for (const match of tokensIn(names, ({ address }) => fits(address)))
+    matches.set(match.argument ?? '', match)
+  for (const { address, name } of names.contracts) {
     if (address === null || !fits(address)) continue
     const match = { kind: 'contract', name: name ?? address, contract: name ?? '' } as const
     matches.set(address, { ...match, page: 'address', argument: address })
@@ -146,18 +196,23 @@ async function findAddresses(query: string, signal?: AbortSignal): Promise<reado
 }
 
 /** What a text names, or what fits it. Throws `RpcError`, `ConnectionError`. */
-export async function search(text: string, signal?: AbortSignal): Promise<Found> {
+export async function search(
+  text: string,
+  signal?: AbortSignal,
+  options: SearchOptions = {},
+): Promise<Found> {
   const query = text.trim()
   const place = await findPlace(query, signal)
   if (place !== undefined) return { place, subject: 'name', matches: [] }
+  const names = await namesFor(options, signal)
   if (SELECTOR.test(query)) {
-    const matches = await findSelector(query, signal)
+    const matches = findSelector(query, names)
     return matches.length > 0
       ? { subject: 'selector', matches }
-      : { subject: 'selector', matches: await findAddresses(query, signal) }
+      : { subject: 'selector', matches: await findAddresses(query, names, signal) }
   }
   if (PART_OF_ADDRESS.test(query)) {
-    return { subject: 'address', matches: await findAddresses(query, signal) }
+    return { subject: 'address', matches: await findAddresses(query, names, signal) }
   }
-  return { subject: 'name', matches: await findNames(query, signal) }
+  return { subject: 'name', matches: findNames(query, names) }
 }

@@ -1,9 +1,11 @@
 /** Etherscan's modules about accounts and the chain, compared with receipts and JSON-RPC of the same node. */
 import { AbiCoder, id as topicOfText, zeroPadValue } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Hex } from '../../src/encoding/hex.ts'
+import { type Hex, toHex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/node/node.ts'
+import { BlockStore } from '../../src/store/block-store.ts'
 import { type Server, serve } from '../../src/transport/server.ts'
+import { assemble } from '../support/assembler.ts'
 import { buildInfo, deploy, word } from '../support/build-infos.ts'
 import { artifact } from '../support/contracts.ts'
 
@@ -271,20 +273,91 @@ describe('the chain', () => {
   })
 })
 
+/** Emits as many transfers of ERC-20 as the first word says, from the caller to the account in the second. */
+const TRANSFERRER = assemble(`
+  0 CALLDATALOAD
+  loop: DUP1 ISZERO @end JUMPI
+  DUP1 0 MSTORE
+  32 CALLDATALOAD CALLER PUSH32 ${TRANSFER} 32 0 LOG3
+  1 SWAP1 SUB @loop JUMP
+  end: STOP`)
+
+describe('the blocks of a miner', () => {
+  it('are found by an index, across its sections and after a revert', async () => {
+    const chain = await createNode()
+    const own = await serve(chain, { port: 0 })
+    const list = async (miner: Hex) => {
+      const query = { module: 'account', action: 'getminedblocks', address: miner }
+      const reply = await fetch(`${own.url}/api?${new URLSearchParams(query)}`)
+      return ((await reply.json()) as { result: { blockNumber: string }[] }).result.map(
+        (row) => row.blockNumber,
+      )
+    }
+    const mineAs = async (miner: Hex, blocks: number) => {
+      await chain.request({ method: 'hardhat_setCoinbase', params: [miner] })
+      await chain.engine.commands.mine({ blocks })
+    }
+    await mineAs(BOB, 3)
+    await mineAs(CAROL, 1100)
+    const snapshot = await chain.request({ method: 'evm_snapshot' })
+    await mineAs(BOB, 2)
+    const heads = vi.spyOn(chain.engine.queries, 'block')
+    expect(await list(BOB)).toEqual(['1105', '1104', '3', '2', '1'])
+    expect(heads).not.toHaveBeenCalled()
+    expect((await list(CAROL)).length).toBe(1100)
+    await chain.request({ method: 'evm_revert', params: [snapshot] })
+    expect(await list(BOB)).toEqual(['3', '2', '1'])
+    await own.close()
+    await chain.close()
+  })
+})
+
 describe('the work of a list of transfers', () => {
   it('is that of the transfers, and not of the chain', async () => {
-    await node.request({ method: 'evm_mine', params: [] })
-    const counted = async () => {
-      const logs = vi.spyOn(node.engine.queries, 'logs')
-      const block = vi.spyOn(node.engine.queries, 'block')
-      const found = await rows('tokentx', { address: BOB, offset: '1' })
-      const calls = [logs.mock.calls.length, block.mock.calls.length]
-      vi.restoreAllMocks()
-      return { found: found.length, calls }
+    const chain = await createNode()
+    const [from] = (await chain.request({ method: 'eth_accounts' })) as [Hex]
+    await chain.override(token, { code: toHex(TRANSFERRER) })
+    const transfer = (count: number, to: Hex) =>
+      chain.request({
+        method: 'eth_sendTransaction',
+        params: [{ from, to: token, gas: '0x300000', data: `0x${word(BigInt(count))}${word(to)}` }],
+      })
+    for (let i = 0; i < 20; i++) {
+      await transfer(500, BOB)
+      await chain.engine.commands.mine({ blocks: 25 })
+      await transfer(3, CAROL)
     }
-    const before = await counted()
-    expect(before).toEqual({ found: 1, calls: [2, 0] })
-    await node.engine.commands.mine({ blocks: 2000 })
-    expect(await counted()).toEqual(before)
+    const read = new Set<Hex>()
+    const note = (hash: Hex) => read.add(hash)
+    const { get, logBlock } = BlockStore.prototype
+    const spies = [
+      vi.spyOn(BlockStore.prototype, 'get').mockImplementation(function (this: BlockStore, hash) {
+        note(hash)
+        return get.call(this, hash)
+      }),
+      vi.spyOn(BlockStore.prototype, 'logBlock').mockImplementation(function (
+        this: BlockStore,
+        hash,
+        height,
+      ) {
+        note(hash)
+        return logBlock.call(this, hash, height)
+      }),
+    ]
+    try {
+      const own = await serve(chain, { port: 0 })
+      const query = { module: 'account', action: 'tokentx', address: BOB, sort: 'desc' }
+      const reply = await fetch(`${own.url}/api?${new URLSearchParams(query)}`)
+      const { result } = (await reply.json()) as { result: { value: string; blockHash: Hex }[] }
+      await own.close()
+      expect(result.map(({ value }) => value)).toEqual(
+        Array.from({ length: 10_000 }, (_, i) => String(1 + (i % 500))),
+      )
+      expect(read).toEqual(new Set(result.map(({ blockHash }) => blockHash)))
+      expect(read.size).toBe(20)
+    } finally {
+      for (const spy of spies) spy.mockRestore()
+      await chain.close()
+    }
   })
 })

@@ -196,6 +196,13 @@ export function fakeEngine(
     callBundle: note('callBundle', []),
     valueField: note('valueField', { answer: {} }),
     wordAnswer: note('wordAnswer', {}),
+    async *minedBlocks() {},
+    implementations: async () => [],
+    async *tokenTransfers() {},
+    token: async () => undefined,
+    tokens: async () => [],
+    tokenHolders: async () => undefined,
+    tokenBalance: async () => undefined,
     traceFilter: note('traceFilter', []),
     traceCalls: async (steps) => {
       for (const { tracer } of steps) reportPlainCall(tracer, A, B, stateWith(0n))

@@ -198,3 +198,64 @@ describe('chains behind API keys', () => {
     }
   })
 })
+
+const HTML = { headers: { Accept: 'text/html' } } as const
+const get = (path: string, options: RequestInit = {}) =>
+  fetch(new URL(path, (node as ServedNode).url), options)
+
+/** Of an account of the node, wei. */
+const BALANCE = `1${'0'.repeat(30)}`
+
+describe('the pages of a chain', () => {
+  it('are its APIs of explorers and verifiers, in its own state', async () => {
+    node = await servedNode({}, { pool: 1 })
+    const balance = async (path: string) =>
+      (await get(`${path}?module=account&action=balance&address=${BOB}`)).json()
+    await at('/c/one', 'hardhat_setBalance', BOB, '0x7')
+    expect(await balance('/c/one/api')).toMatchObject({ status: '1', result: '7' })
+    expect(await balance('/api')).toMatchObject({ status: '1', result: BALANCE })
+    const { url } = node
+    expect(await (await get('/c/one/v2/chainlist')).json()).toMatchObject({
+      result: [{ blockexplorer: `${url}/c/one`, apiurl: `${url}/c/one/v2/api?chainid=33` }],
+    })
+    expect((await get(`/c/one/v2/contract/33/${BOB}`)).status).toBe(404)
+    expect(await balance('/c/two/api')).toMatchObject({
+      status: '0',
+      result: 'no more than 1 chain can be open at once: drop one with DELETE /c/<name>',
+    })
+  })
+
+  it('are its explorer and the files of it, which make no chain', async () => {
+    node = await servedNode({}, { pool: 1 })
+    const moved = await get('/c/one', { ...HTML, redirect: 'manual' })
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, 'one/'])
+    const page = await (await get('/c/one/', HTML)).text()
+    const script = /src="(ui\/[\w.-]+\.js)"/.exec(page)?.[1]
+    expect((await get(`/c/one/${script}`)).headers.get('content-type')).toMatch(/^text\/javascript/)
+    expect((await get('/c/.bad/', HTML)).status).toBe(404)
+    // The place is free.
+    expect(await at('/c/two', 'eth_blockNumber')).toBe('0x0')
+  })
+
+  it('are open to the keys that the node has, and are turned off with those of the node', async () => {
+    const keys = keyFile()
+    try {
+      const all = await keys.add('all', { allow: ['explorer', 'eth'] })
+      const reader = await keys.add('reader', { allow: ['eth'] })
+      node = await servedNode({}, { pool: 2, apiKeys: keys.file })
+      const query = `module=account&action=balance&address=${BOB}`
+      const result = async (path: string) => ((await (await get(path)).json()) as { result: string }).result
+      expect(await result(`/c/one/${all}/api?${query}`)).toBe(BALANCE)
+      expect(await result(`/c/one/api?${query}&apikey=${all}`)).toBe(BALANCE)
+      expect(await result(`/c/one/api?${query}&apikey=${reader}`)).toBe('Invalid API Key')
+      expect((await get(`/c/one/${reader}/`, HTML)).status).toBe(200)
+      expect((await get('/c/one/wrong/', HTML)).status).toBe(401)
+    } finally {
+      keys.remove()
+    }
+    await node.close()
+    node = await servedNode({}, { pool: 2, explorerApi: false, ui: false })
+    expect((await get('/c/one/', HTML)).status).not.toBe(200)
+    expect((await get(`/c/one/api?module=stats&action=ethprice`)).status).not.toBe(200)
+  })
+})

@@ -53,6 +53,21 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     expect(await page.title()).toBe('Block 0 · Tandem')
   })
 
+  it('show the blocks of the tags safe and finalized, where the node has them', async () => {
+    const explorer = await open({ preset: 'anvil' })
+    const { page, call } = explorer
+    await call('anvil_mine', '0x64')
+    for (const [tag, height] of [
+      ['safe', 68],
+      ['finalized', 36],
+    ] as const) {
+      const search = page.getByRole('combobox', { name: 'Search' })
+      await search.fill(tag)
+      await search.press('Enter')
+      await page.getByRole('heading', { name: `Block ${height}` }).waitFor()
+    }
+  })
+
   it('show the block that the search for a tag leads to, also the pending one, which has no hash yet', async () => {
     const explorer = await open()
     const { page, call } = explorer
@@ -61,7 +76,7 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     await call('evm_setAutomine', false)
     const hash = await call('eth_sendTransaction', { from, to, value: '0x1' })
     const lead = async (tag: string, title: string) => {
-      const search = page.getByRole('searchbox')
+      const search = page.getByRole('combobox', { name: 'Search' })
       await search.fill(tag)
       await search.press('Enter')
       await page.getByRole('heading', { name: title }).waitFor()

@@ -60,6 +60,25 @@ describeWith(CHROMIUM, 'the console', () => {
     await output.waitFor({ state: 'detached' })
   })
 
+  it('shows what was written before the page was opened, once', async () => {
+    const explorer = await open()
+    const { page, call, url } = explorer
+    const to = await deploy(explorer, writer('before'))
+    const [from] = await call('eth_accounts')
+    await call('eth_sendTransaction', { from, to, gas: '0xf4240' }).catch(() => {})
+    await page.goto('about:blank')
+    await page.goto(`${url}/#/console`)
+    const lines = page.getByRole('table', { name: 'Output' }).locator('tbody tr')
+    await lines.nth(1).waitFor()
+    await call('eth_call', { from, to }, 'latest').catch(() => {})
+    await lines.nth(3).waitFor()
+    const texts = (await lines.allTextContents()).map(
+      (text) => /(failure|log) (revert )?before/.exec(text)?.[1],
+    )
+    expect(texts).toEqual(['failure', 'log', 'failure', 'log'])
+    expect(await explorer.findings()).toEqual([])
+  })
+
   it('calls any method through a form made from its schema', async () => {
     const explorer = await open({}, {}, '#/console/eth_getBlockByNumber')
     const { page, call } = explorer

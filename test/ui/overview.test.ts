@@ -27,7 +27,7 @@ describeWith(CHROMIUM, 'the overview', () => {
     expect(await transactions.getByRole('link').first().getAttribute('href')).toBe(`#/tx/${hash}`)
     expect(await transactions.getByText('1 coin').count()).toBe(1)
     for (const name of LINKS) expect(await page.getByRole('link', { name }).count(), name).toBe(1)
-    expect(await page.getByRole('searchbox').count()).toBe(1)
+    expect(await page.getByRole('combobox', { name: 'Search' }).count()).toBe(1)
     expect(await explorer.findings()).toEqual([])
   })
 
@@ -44,6 +44,38 @@ describeWith(CHROMIUM, 'the overview', () => {
     await call('evm_revert', snapshot)
     await status.getByText('Reverted to block 0').waitFor()
     await page.getByTitle('Connected').getByText('#0').waitFor()
+  })
+
+  it('tells times of a genesis at 0 from there, and counts it in no interval', async () => {
+    const explorer = await open()
+    const { page, call } = explorer
+    const blocks = page.getByRole('table', { name: 'Latest blocks' })
+    await blocks.getByText('at the start').waitFor()
+    await call('evm_mine')
+    await blocks.getByRole('link', { name: '1', exact: true }).waitFor()
+    const interval = page.locator('.figure', { hasText: 'Block interval' })
+    await interval.getByText('—').waitFor()
+    await call('evm_increaseTime', 60)
+    await call('evm_mine')
+    await interval.getByText('1 min').waitFor()
+    // REMASC's transaction is nobody's.
+    const transactions = page.locator('.figure', { hasText: 'Transactions' })
+    await transactions.getByText(/^0in the last/).waitFor()
+  })
+
+  it('shows a chain of a pool, and says of what a fork is one', async () => {
+    const explorer = await open({}, { pool: 2 })
+    const { page, url, node } = explorer
+    await page.goto(`${url}/c/one`)
+    await page.getByText('Chain one of a pool.').waitFor()
+    await page.getByRole('button', { name: 'Mine' }).click()
+    await page.getByTitle('Connected').getByText('#1').waitFor()
+    expect(node.engine.queries.head().block.header.number).toBe(0)
+    expect(await explorer.findings()).toEqual([])
+
+    const fork = await open({ fork: url })
+    await fork.page.getByText(`A fork of ${url}`).waitFor()
+    expect(await fork.findings()).toEqual([])
   })
 
   it('reports that the node is unreachable, and reconnects', async () => {

@@ -72,7 +72,7 @@ describeWith(CHROMIUM, 'addresses and accessible names', () => {
     for (const [name, heading] of LINKS) {
       await navigation.getByRole('link', { name, exact: true }).click()
       await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
-      expect(await page.getByRole('searchbox').count(), name).toBe(1)
+      expect(await page.getByRole('combobox', { name: 'Search' }).count(), name).toBe(1)
       expect(await page.getByRole('button', { name: 'Mine', exact: true }).count(), name).toBe(1)
     }
     const names = await navigation.getByRole('link').allTextContents()

@@ -40,7 +40,7 @@ describeWith(CHROMIUM, 'the search', () => {
     const hash = await call('eth_sendTransaction', { from, data: probe.bytecode, gas: '0x4c4b40' })
     const { blockHash, contractAddress } = await call('eth_getTransactionReceipt', hash)
     await call('evm_setAbi', contractAddress, probe)
-    const field = page.getByRole('searchbox')
+    const field = page.getByRole('combobox', { name: 'Search' })
     async function find(text: string, fragment: string): Promise<void> {
       await field.fill(text)
       await field.press('Enter')
@@ -125,7 +125,7 @@ describeWith(CHROMIUM, 'the search', () => {
   it('focuses the page that it opens, but not while the next search is being typed', async () => {
     const { page, call } = await open()
     const [first] = await call('eth_accounts')
-    const field = page.getByRole('searchbox')
+    const field = page.getByRole('combobox', { name: 'Search' })
     await page.getByTitle('Connected').waitFor()
     await field.fill('1')
     await field.press('Enter')

@@ -3,16 +3,17 @@ import { z } from 'zod'
 import { toBigInt } from '../../encoding/bytes.ts'
 import { fromHex, type Hex, isHex, toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { TokenType } from '../../engine/queries/token-transfers.ts'
 import { type TokenFacts, tokenFacts } from '../../execution/token-facts.ts'
 import { ApiError, addressIn, read } from '../request.ts'
 import { innerRows, type Place, pageOf, placesIn, placesOf, transactionRow } from './account-rows.ts'
 import { type Action, type ActionContext, listed, ok, stateOf } from './parameters.ts'
-import { type TransferType, transferRow, transfers } from './transfers.ts'
+import { transferRow } from './transfers.ts'
 
 const NO_TRANSACTIONS = 'No transactions found'
 /** Most accounts of `balancemulti`. */
 const MOST_ACCOUNTS = 20
-/** Most blocks whose inner calls are listed without an account, and that are searched for a miner. */
+/** Most blocks whose inner calls are listed without an account. */
 const MOST_BLOCKS = 10_000
 
 const Called = z.looseObject({ result: z.string().optional() })
@@ -107,7 +108,7 @@ const txlistinternal: Action = (context) =>
   })
 
 /** Facts of tokens, each asked once. */
-function factsReader(context: ActionContext, type: TransferType): (token: Hex) => Promise<TokenFacts> {
+function factsReader(context: ActionContext, type: TokenType): (token: Hex) => Promise<TokenFacts> {
   const known = new Map<Hex, Promise<TokenFacts>>()
   return (token) => {
     const facts = known.get(token) ?? tokenFacts((data) => callContract(context, token, toHex(data)), type)
@@ -116,7 +117,7 @@ function factsReader(context: ActionContext, type: TransferType): (token: Hex) =
   }
 }
 
-function transferList(type: TransferType): Action {
+function transferList(type: TokenType): Action {
   return (context) =>
     read(context.node, async (engine) => {
       const { parameters } = context
@@ -124,32 +125,27 @@ function transferList(type: TransferType): Action {
       const token = parameters.optionalAddress('contractaddress')
       if (account === undefined && token === undefined) throw new ApiError('Error! Missing address')
       const page = parameters.page()
-      const query = { type, account, token, ...parameters.blocks() }
-      const found = await pageOf(transfers(engine, query, page), page)
+      const { isDescending } = page
+      const query = { type, account, token, ...parameters.blocks(), isDescending }
+      const found = await pageOf(engine.queries.tokenTransfers(query), page)
       const factsOf = factsReader(context, type)
       const rows: object[] = []
       for (const transfer of found) {
-        rows.push(transferRow(engine, type, transfer, await factsOf(transfer.token)))
+        rows.push(transferRow(engine, transfer, await factsOf(transfer.token)))
       }
       return listed(rows, NO_TRANSACTIONS)
     })
 }
 
-/** Blocks by their miner have no index: the newest 10,000 are searched. */
 const getminedblocks: Action = ({ node, parameters }) =>
   read(node, async (engine) => {
-    const miner = parameters.address('address')
-    const head = engine.queries.head().block.header.number
-    async function* rows() {
-      for (let number = head; number > Math.max(0, head - MOST_BLOCKS); number--) {
-        const view = await engine.queries.block({ number })
-        const header = view?.executed.block.header
-        if (header?.coinbase !== miner) continue
-        const blockReward = String(header.paidFees)
-        yield { blockNumber: String(number), timeStamp: String(header.timestamp), blockReward }
-      }
-    }
-    return listed(await pageOf(rows(), parameters.page()), 'No records found')
+    const found = await pageOf(engine.queries.minedBlocks(parameters.address('address')), parameters.page())
+    const rows = found.map(({ number, timestamp, paidFees }) => ({
+      blockNumber: String(number),
+      timeStamp: String(timestamp),
+      blockReward: String(paidFees),
+    }))
+    return listed(rows, 'No records found')
   })
 
 /** The module. */

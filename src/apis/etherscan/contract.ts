@@ -40,8 +40,7 @@ async function sourceEntry(
   { address, match, compilation, contract }: KnownContract,
 ): Promise<object> {
   const { optimizer, evmVersion } = compilation.input.settings as Settings
-  const state = await engine.queries.state({ tag: 'latest' })
-  const implementation = state && engine.sources.implementation(state, address)
+  const [implementation] = await engine.queries.implementations(address)
   return {
     SourceCode: sourceText(compilation),
     ABI: JSON.stringify(contract.abi),
@@ -200,9 +199,7 @@ const verifyproxycontract: Action = async ({ node, parameters }) => {
 const checkproxyverification: Action = async ({ node, parameters }) => {
   const [proxy, expected] = parameters.required('guid').split('-').map(addressIn)
   if (proxy === undefined) return notOk('Unknown UID')
-  const implementation = await read(node, async (engine) =>
-    engine.sources.implementation(await stateOf(engine, parameters), proxy),
-  )
+  const [implementation] = await read(node, (engine) => engine.queries.implementations(proxy))
   if (implementation === undefined) {
     return notOk(
       'A corresponding implementation contract was unfortunately not detected for the proxy address.',

@@ -1,4 +1,4 @@
-/** The indexes of the canonical chain: blocks by the bloom bits of their logs, and by the participants of their transactions. */
+/** The indexes of the canonical chain: blocks by the bloom bits of their logs, by the participants of their transactions, and by their miners. */
 import { bloomBits } from '../../chain/bloom.ts'
 import type { TopicFilter } from '../../chain/log-filter.ts'
 import { contractAddress, type Transaction } from '../../chain/transaction.ts'
@@ -41,6 +41,8 @@ export interface ChainIndexes {
     range: HeightRange,
     yieldIfDue: EventLoopYield,
   ): HeightChunks
+  /** Blocks that may have been mined by an account. */
+  minedBy(miner: Hex, range: HeightRange, yieldIfDue: EventLoopYield): HeightChunks
   /** Applies a chain update. */
   follow(update: ChainUpdate): void
 }
@@ -54,7 +56,7 @@ interface Parts {
 
 /** Makes the indexes of a chain. Opening one reads nothing: what is missing is built on demand. */
 export function createChainIndexes({ blockchain, blocks, store, logger }: Parts): ChainIndexes {
-  const { logSections, participantSections } = indexTables(store)
+  const { logSections, participantSections, minerSections } = indexTables(store)
   const logs = new SectionIndex({
     blockchain,
     store,
@@ -71,13 +73,24 @@ export function createChainIndexes({ blockchain, blocks, store, logger }: Parts)
     table: participantSections,
     contents: participantMarker((hash) => blocks.get(hash)?.block.transactions ?? []),
   })
+  const miners = new SectionIndex({
+    blockchain,
+    store,
+    logger,
+    bounds: blocks,
+    table: minerSections,
+    contents: markMiner,
+  })
   return {
     withLogs: (addresses, topics, { from, to }, yieldIfDue) =>
       logs.candidates(logClauses(addresses, topics), from, to, yieldIfDue),
     withParticipants: (senders, receivers, { from, to }, yieldIfDue) =>
       participants.candidates(participantClauses(senders, receivers), from, to, yieldIfDue),
+    minedBy: (miner, { from, to }, yieldIfDue) =>
+      miners.candidates([[[fingerprint(miner)]]], from, to, yieldIfDue),
     follow(update) {
       logs.follow(update)
+      miners.follow(update)
       participants.follow(update)
     },
   }
@@ -111,6 +124,11 @@ const RECEIVER = 0x1_0000
 /** The last two bytes of an address: collisions give false positives, which the query filters out. */
 function fingerprint(address: Hex): number {
   return Number.parseInt(address.slice(-4), 16)
+}
+
+/** Marks the miner of a block. */
+export function markMiner({ header: { coinbase } }: IndexedBlock, mark: Mark): void {
+  mark(fingerprint(coinbase))
 }
 
 /** Marks senders and receivers of a block's transactions; the receiver of a creation is the created contract. */

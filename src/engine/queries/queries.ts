@@ -14,11 +14,14 @@ import { createFeeHistory } from './fee-history.ts'
 import { Fees } from './fees.ts'
 import { LogSearch } from './logs.ts'
 import { ChainLookup, type Lookup } from './lookup.ts'
+import { minedBlocks } from './mined-blocks.ts'
+import { ChainProxies } from './proxies.ts'
 import { ChainReplays, type Replays } from './replay.ts'
 import { StateSimulations } from './simulate.ts'
 import { StateBlockSimulations } from './simulate-blocks.ts'
 import { StateStepSimulations } from './simulate-steps.ts'
 import { StorageSearch } from './storage-range.ts'
+import { ChainTokens } from './tokens.ts'
 import { TraceSearch } from './trace-filter.ts'
 import { createValueFields } from './value-field.ts'
 
@@ -159,6 +162,8 @@ function searchQueries(context: Context) {
       createEventLoopYield('query'),
     )
   const traces = new TraceSearch({ ...context, blocksBetween })
+  const proxies = new ChainProxies(context)
+  const tokens = new ChainTokens({ ...context, logs })
   return {
     transactionBySenderAndNonce: (...given) => history.transactionBySenderAndNonce(...given),
     contractOrigin: (contract) => history.contractOrigin(contract),
@@ -166,6 +171,13 @@ function searchQueries(context: Context) {
     logs: (query) => logs.find(query),
     blocksBetween,
     traceFilter: (query) => traces.find(query),
+    minedBlocks: (miner) => minedBlocks(context, miner),
+    implementations: (...given) => proxies.implementations(...given),
+    tokenTransfers: (query) => tokens.tokenTransfers(query),
+    token: (...given) => tokens.token(...given),
+    tokens: () => tokens.tokens(),
+    tokenHolders: (address) => tokens.tokenHolders(address),
+    tokenBalance: (...given) => tokens.tokenBalance(...given),
   } satisfies Partial<Queries>
 }
 

@@ -1,4 +1,5 @@
 /** The sources of an engine, as the rest of the node uses them. */
+import type { Artifact } from '../../abi/artifact.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Compilation, ContractName, SourceMatch } from '../../sources/compilation.ts'
 import type { StateReader } from '../../state/model.ts'
@@ -34,6 +35,6 @@ export interface Sources {
   match(code: Uint8Array): Promise<SourceMatch | undefined>
   /** The contract at an address with its sources; `undefined` where there is no code. */
   at(state: StateReader, address: Hex): Promise<SourcesAt | undefined>
-  /** The last implementation behind a proxy (ERC-1967, ERC-1167); `undefined` for a contract that is no proxy. */
-  implementation(state: StateReader, address: Hex): Hex | undefined
+  /** The names in the ABI of the contract at an address, by its sources; `undefined` where these are not known. */
+  abiAt(state: StateReader, address: Hex): Promise<Artifact | undefined>
 }

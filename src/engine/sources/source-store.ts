@@ -4,6 +4,9 @@
  */
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+import type { Artifact } from '../../abi/artifact.ts'
+import { loadAbiCodec } from '../../abi/codec.ts'
 import { fromHex, type Hex, toHex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { type CodeTemplate, fill, metadataLength, templateOf } from '../../sources/code-template.ts'
@@ -11,15 +14,23 @@ import {
   type Compilation,
   compilationId,
   compilationText,
+  contractIn,
   contractsOf,
   type SourceMatch,
 } from '../../sources/compilation.ts'
+import { artifactOf } from '../../sources/compiled-abis.ts'
 import { LONGEST_COMPILATION, restoreCompilation } from '../../sources/read-compilation.ts'
 import type { CompiledCode, StoredCompilation } from '../../store/records.ts'
 import { codeEntryKey, codesOfLength, compilationOf } from '../../store/source-keys.ts'
 import type { KeyValueReader, Write } from '../../store/table.ts'
 import { type SourceTables, sourceTables } from '../../store/tables.ts'
 import type { Verified } from './model.ts'
+
+/** Contracts whose names are kept in memory. */
+const MOST_ABIS = 512
+
+type KeptAbis = LRUCache<string, { readonly artifact: Artifact | undefined }>
+const emptyAbis = (): KeptAbis => new LRUCache({ max: MOST_ABIS })
 
 const compress = promisify(deflate)
 const decompress = promisify(inflate)
@@ -75,6 +86,8 @@ export class SourceStore {
   readonly #bounds: SourceBounds
   /** All compilations, the oldest first; read at the first use. */
   #order: Order | undefined
+  /** Replaced when sources are added: what a search has found meanwhile is not kept. */
+  #abis = emptyAbis()
 
   constructor(store: Parts, bounds: SourceBounds = BOUNDS) {
     this.#store = store
@@ -85,6 +98,7 @@ export class SourceStore {
   /** Reads the tables again at the next use, after another node has changed them. */
   reload(): void {
     this.#order = undefined
+    this.#abis = emptyAbis()
   }
 
   /**
@@ -111,6 +125,7 @@ export class SourceStore {
       ...codes.map(({ length, code }, index) => compiledCodes.put(codeEntryKey(length, id, index), code)),
     ]
     await this.#store.batch(writes)
+    this.#abis = emptyAbis()
     for (const compilation of dropped) order.delete(compilation.id)
     order.set(id, { ...entry, number })
     return true
@@ -119,6 +134,25 @@ export class SourceStore {
   /** Notes which contract a person has verified at an address. */
   async note({ address, ...verification }: Verified): Promise<void> {
     await this.#store.batch([this.#tables.verifications.put(address, verification)])
+    this.#abis = emptyAbis()
+  }
+
+  /** Is no compilation known? */
+  async isEmpty(): Promise<boolean> {
+    return (await this.#known()).size === 0
+  }
+
+  /** The names in the ABI of a matching contract, kept by a key of the contract until sources are added. */
+  async abiOf(key: string, find: () => Promise<SourceMatch | undefined>): Promise<Artifact | undefined> {
+    const abis = this.#abis
+    const kept = abis.get(key)
+    if (kept !== undefined) return kept.artifact
+    const match = await find()
+    const compilation = match && (await this.get(match.compilation))
+    const contract = compilation && contractIn(compilation, match)
+    const artifact = contract && match && artifactOf(contract, match.name, await loadAbiCodec())
+    abis.set(key, { artifact })
+    return artifact
   }
 
   /** Ids of all compilations, the oldest first. */

@@ -1,6 +1,6 @@
 /** The sources as the rest of the node uses them: additions are commands, matches are reads at a state. */
+import type { Artifact } from '../../abi/artifact.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { codeChain } from '../../execution/proxies.ts'
 import type { Compilation, SourceMatch } from '../../sources/compilation.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { Enqueue } from '../serial-queue.ts'
@@ -53,9 +53,13 @@ export class EngineSources implements Sources {
     return { address, code, codeHash, ...(match && { match }) }
   }
 
-  /** The last implementation behind a proxy (ERC-1967, ERC-1167); `undefined` for a contract that is no proxy. */
-  implementation(state: StateReader, address: Hex): Hex | undefined {
-    const chain = codeChain(state, address)
-    return chain.length > 1 ? chain.at(-1) : undefined
+  /** The names in the ABI of the contract at an address, by its sources; `undefined` where these are not known. */
+  async abiAt(state: StateReader, address: Hex): Promise<Artifact | undefined> {
+    const account = state.account(address)
+    if (account === undefined || !account.isContract || (await this.#store.isEmpty())) return undefined
+    return this.#store.abiOf(
+      `${address} ${account.codeHash}`,
+      async () => (await this.at(state, address))?.match,
+    )
   }
 }

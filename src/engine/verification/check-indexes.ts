@@ -2,17 +2,17 @@
 import { equal } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { SectionRecord } from '../../store/records.ts'
-import { markLogs, participantMarker } from '../index/chain-indexes.ts'
+import { markLogs, markMiner, participantMarker } from '../index/chain-indexes.ts'
 import { GrowingRows, type Mark, SECTION_BLOCKS } from '../index/section.ts'
 import type { IndexedBlock } from '../index/section-index.ts'
 import type { AuditedTable, AuditedTables } from './audited-tables.ts'
 
 /**
- * Makes the checks of both indexes. A section of a branch that lost is compared with the blocks of that branch. A section
+ * Makes the checks of the indexes. A section of a branch that lost is compared with the blocks of that branch. A section
  * whose blocks were removed applies to nothing: the node builds it again when it is needed.
  */
 export function createIndexChecks(tables: AuditedTables) {
-  const { headers, bodies, logSections, participantSections } = tables
+  const { headers, bodies, logSections, participantSections, minerSections } = tables
 
   /** The blocks of a section, ascending; `undefined` when one of them cannot be read. */
   function blocksOf(section: number, last: Hex): IndexedBlock[] | undefined {
@@ -45,6 +45,7 @@ export function createIndexChecks(tables: AuditedTables) {
 
   return {
     checkLogSections: () => checkSections(logSections, markLogs),
+    checkMinerSections: () => checkSections(minerSections, markMiner),
     checkParticipantSections: () =>
       checkSections(
         participantSections,

@@ -211,8 +211,8 @@ class ChainMender {
 
   /** Removes what the node rebuilds on demand, and what is of no use without the lost entries. */
   async #removeStale(): Promise<void> {
-    const { logSections, participantSections, keptSnapshots, pool, meta } = this.#tables
-    for (const table of [logSections, participantSections]) {
+    const { logSections, participantSections, minerSections, keptSnapshots, pool, meta } = this.#tables
+    for (const table of [logSections, participantSections, minerSections]) {
       for await (const { key } of table.audit()) await this.#add(table.del(key))
     }
     for await (const [id, { head, height, postState }] of this.#audited.keptSnapshots.readable()) {

@@ -53,7 +53,7 @@ function checksOf(tables: AuditedTables, { store, config }: VerificationOptions,
   const blocks = new BlockChecks(tables, config)
   const lookups = new LookupChecks(tables)
   const accounts = new AccountChecks(tables)
-  const { checkLogSections, checkParticipantSections } = createIndexChecks(tables)
+  const { checkLogSections, checkMinerSections, checkParticipantSections } = createIndexChecks(tables)
   const records = new RecordChecks(tables)
   return [
     ['headers', () => blocks.checkHeaders()],
@@ -70,6 +70,7 @@ function checksOf(tables: AuditedTables, { store, config }: VerificationOptions,
     ['code', () => checkHashes(tables.code)],
     ['index of logs', checkLogSections],
     ['index of participants', checkParticipantSections],
+    ['index of miners', checkMinerSections],
     ['sources', () => records.checkSources()],
     ['callers', () => records.checkPeers()],
     ['position in a cluster', () => records.checkPosition()],

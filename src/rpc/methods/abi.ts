@@ -5,6 +5,7 @@ import { loadAbiCodec } from '../../abi/codec.ts'
 import { type AbiEntry, type AbiParameter, signatureOf, topicOf } from '../../abi/entry.ts'
 import { type Hex, lowerCaseHex } from '../../encoding/hex.ts'
 import { invalidParams } from '../../errors.ts'
+import { abisBehind } from '../contract-abis.ts'
 import { anyOf, anyText, hex, schemaForm } from '../json-forms.ts'
 import { method } from '../method.ts'
 import { expected, optional, type Parameter, scalar } from '../parameter.ts'
@@ -172,29 +173,38 @@ function toRpcEntry(entry: AbiEntry): z.infer<typeof EntryObject> {
   }
 }
 
+/** The names of contracts that stand behind each other as one ABI; entries of the first come first. */
+function merged(artifacts: readonly Artifact[]): { name: string | null; abi: z.infer<typeof EntryObject>[] } {
+  const names = artifacts.map(({ name }) => name).filter((name) => name !== '')
+  const entries = new Map<string, z.infer<typeof EntryObject>>()
+  for (const [i, artifact] of artifacts.entries()) {
+    for (const entry of artifact.entries) {
+      // The constructors of the contracts behind are not those of this one.
+      if (entry.kind === 'constructor' && i > 0) continue
+      const key = `${entry.kind} ${signatureOf(entry)}`
+      if (!entries.has(key)) entries.set(key, toRpcEntry(entry))
+    }
+  }
+  return { name: names[0] ?? null, abi: [...entries.values()] }
+}
+
 export const evm_contractAbi = method({
   name: 'evm_contractAbi',
   summary:
-    'The ABI of a contract by address or name: registered by evm_setAbi, or found among the artifacts by the code at the address; null when none is known.',
+    'The ABI of a contract by address or name: registered by evm_setAbi, found among the artifacts by the code at the address, or that of its sources. That of a proxy or diamond has the entries of the contracts behind it as well. Null when none is known.',
   params: { contract: Contract, block: optional(StateBlock, 'latest') },
   result: () => z.strictObject({ name: z.string().nullable(), abi: z.array(EntryObject) }).nullable(),
+  errors: ['block-not-found'],
   examples: [{ params: ['0x00000000000000000000000000000000000dead1'], result: null }],
   async run({ contract, block }, { engine }) {
     const { names } = engine
-    if (names.isEmpty) return null
-    let found: Artifact | undefined
     if ('address' in contract) {
-      const state = await engine.queries.state(block.reference)
-      const account = state?.account(contract.address)
-      found = names.contractAt(contract.address, account && state?.code(account.codeHash))
-    } else {
-      for (const { artifact } of names.contracts()) {
-        if (artifact.name !== contract.name) continue
-        found = artifact
-        break
-      }
+      const found = await abisBehind(engine, contract.address, block.reference)
+      return found.length === 0 ? null : merged(found)
     }
-    return found === undefined ? null : { name: nameOrNull(found), abi: found.entries.map(toRpcEntry) }
+    for (const { artifact } of names.contracts())
+      if (artifact.name === contract.name) return merged([artifact])
+    return null
   },
 })
 

@@ -46,6 +46,7 @@ import { RPC_METHODS } from './rpc.ts'
 import { SCO_METHODS } from './sco.ts'
 import { SOURCE_METHODS } from './sources.ts'
 import { TENDERLY_METHODS } from './tenderly.ts'
+import { TOKEN_METHODS } from './tokens.ts'
 import { TRACE_METHODS } from './trace.ts'
 import { TRACE_REPLAY_METHODS } from './trace-replay.ts'
 import { TXPOOL_METHODS } from './txpool.ts'
@@ -78,6 +79,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...STEP_METHODS,
   ...NAME_METHODS,
   ...SOURCE_METHODS,
+  ...TOKEN_METHODS,
   ...VARIABLE_METHODS,
   ...DECODING_METHODS,
   ...COMPARISON_METHODS,

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { invalidParams, messageOf } from '../../errors.ts'
 import { contractIn, contractsOf } from '../../sources/compilation.ts'
+import { registerNames } from '../../sources/compiled-abis.ts'
 import { readCompilation } from '../../sources/read-compilation.ts'
 import { schemaForm } from '../json-forms.ts'
 import { method } from '../method.ts'
@@ -35,7 +36,7 @@ export const evm_addSources = method({
   name: 'evm_addSources',
   changesState: true,
   summary:
-    'Adds the sources of a compilation, with which the node explains code. They are kept in the database, across reverts and resets; beyond 1024 compilations, or 512 MiB, the oldest are dropped.',
+    'Adds the sources of a compilation, with which the node explains code, and registers the ABIs of its contracts. They are kept in the database, across reverts and resets; beyond 1024 compilations, or 512 MiB, the oldest are dropped.',
   params: { buildInfo: BuildInfo },
   result: () => z.strictObject({ compilation: HashText, contracts: z.int() }),
   examples: [
@@ -52,6 +53,7 @@ export const evm_addSources = method({
       throw invalidParams(`Invalid buildInfo: ${messageOf(error)}.`)
     }
     await engine.sources.add(compilation)
+    await registerNames(engine.names, compilation)
     return { compilation: compilation.id, contracts: [...contractsOf(compilation)].length }
   },
 })
@@ -63,7 +65,7 @@ const FoundSources = z.lazy(() =>
     compilerVersion: z.string(),
     file: z.string(),
     name: z.string(),
-    implementation: AddressText.nullable(),
+    implementations: z.array(AddressText),
     abi: z.array(z.unknown()),
     sources: z.record(z.string(), z.string()),
   }),
@@ -72,7 +74,7 @@ const FoundSources = z.lazy(() =>
 export const evm_sourcesAt = method({
   name: 'evm_sourcesAt',
   summary:
-    'The sources of the contract at an address, found by its code: `exact` with the hash of the sources in the metadata, `partial` without it. For a proxy, `implementation` is the contract behind it. Null when no known compilation made the code.',
+    'The sources of the contract at an address, found by its code: `exact` with the hash of the sources in the metadata, `partial` without it. `implementations` are the contracts behind a proxy (ERC-1967, ERC-1167) or a diamond (EIP-2535). Null when no known compilation made the code.',
   params: { address: Address },
   result: () => FoundSources.nullable(),
   examples: [
@@ -88,7 +90,7 @@ export const evm_sourcesAt = method({
         compilerVersion: '0.8.24',
         file: 'Counter.sol',
         name: 'Counter',
-        implementation: null,
+        implementations: [],
         abi: [],
         sources: { 'Counter.sol': COUNTER_SOURCE },
       },
@@ -100,7 +102,7 @@ export const evm_sourcesAt = method({
     if (match === undefined) return null
     const compilation = await engine.sources.get(match.compilation)
     const contract = compilation && contractIn(compilation, match)
-    if (state === undefined || compilation === undefined || contract === undefined) return null
+    if (compilation === undefined || contract === undefined) return null
     const { kind, file, name } = match
     return {
       match: kind,
@@ -108,7 +110,7 @@ export const evm_sourcesAt = method({
       compilerVersion: compilation.compilerVersion,
       file,
       name,
-      implementation: engine.sources.implementation(state, address) ?? null,
+      implementations: [...(await engine.queries.implementations(address))],
       abi: [...contract.abi],
       sources: Object.fromEntries(
         Object.entries(compilation.input.sources).map(([path, { content = '' }]) => [path, content]),

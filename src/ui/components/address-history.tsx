@@ -3,12 +3,14 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Checked, isFlag, isNumber, listOf, objectOf } from '../checks.ts'
 import { callFor } from '../client.ts'
-import { decodeAll } from '../decode.ts'
-import { byteLength, type Hex, toNumber } from '../format.ts'
+import { type Hex, toNumber } from '../format.ts'
+import { type Method, methodsOf } from '../methods.ts'
 import { isTransaction, RECEIPT, type Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
+import { isRemasc } from '../remasc.ts'
 import { may } from '../store.ts'
 import { type Column, Section, Show, Table } from './layout.tsx'
+import { MethodName } from './method-name.tsx'
 import { Pager } from './pager.tsx'
 import { AddressLink, Age, Amount, BlockLink, TransactionLink } from './values.tsx'
 
@@ -32,7 +34,7 @@ const NEWEST: Place = { below: 0, skip: 0 }
 interface Row {
   readonly transaction: Transaction
   readonly receipt: Checked<typeof isFound>['receipts'][number] | undefined
-  readonly method: string
+  readonly method: Method
 }
 
 async function load(address: Hex, { below, skip }: Place, signal: AbortSignal) {
@@ -40,22 +42,14 @@ async function load(address: Hex, { below, skip }: Place, signal: AbortSignal) {
   const found = await callFor(isFound, 'ots_searchTransactionsBefore', parameters, signal)
   const { txs, receipts, lastPage } = found
   const shown = txs.slice(skip, skip + PAGE)
-  const names = await decodeAll(
-    shown.map(({ to, input }) =>
-      to === null ? { kind: 'creation', data: input } : { kind: 'call', address: to, data: input },
-    ),
-    signal,
-  )
-  const rows = shown.map((transaction, i): Row => {
-    const { to, input } = transaction
-    const selector = byteLength(input) >= 4 ? input.slice(0, 10) : 'transfer'
-    const name = names[i]?.name
-    return {
+  const methods = await methodsOf(shown, signal)
+  const rows = shown.map(
+    (transaction, i): Row => ({
       transaction,
       receipt: receipts[skip + i],
-      method: to === null ? `new ${name ?? 'contract'}` : (name ?? selector),
-    }
-  })
+      method: methods[i] ?? { name: '' },
+    }),
+  )
   const last = txs.at(-1)
   // A block's transactions come together: an answer can be longer than a page.
   const next: Place | undefined =
@@ -79,6 +73,7 @@ const COLUMNS: readonly Column[] = [
 /** The account at the other end of a transaction, and which way it went. */
 function OtherAccount({ address, row }: { readonly address: Hex; readonly row: Row }) {
   const { transaction, receipt } = row
+  if (isRemasc(transaction)) return <span class="dim">ends its block</span>
   const isOut = transaction.from === address
   return (
     <>
@@ -95,9 +90,7 @@ function cellsOf(address: Hex, row: Row): ComponentChildren[] {
   const { transaction, receipt, method } = row
   return [
     <TransactionLink key="hash" hash={transaction.hash} digits={4} />,
-    <span key="method" class="method" title={method}>
-      {toNumber(receipt?.status ?? '0x1') === 0 && <span class="badge bad">failed</span>} {method}
-    </span>,
+    <MethodName key="method" method={method} status={receipt?.status} />,
     <BlockLink key="block" block={transaction.blockNumber ?? '0x0'} />,
     receipt?.timestamp === undefined ? '' : <Age key="age" seconds={receipt.timestamp} />,
     <span key="other">

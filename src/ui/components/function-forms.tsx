@@ -5,7 +5,7 @@ import { encodeCall, parameterLabel } from '../abi.ts'
 import { maySend, receiptOf, send, simulate } from '../accounts.ts'
 import { decodeAll } from '../decode.ts'
 import { grouped, type Hex, toBigInt } from '../format.ts'
-import { weiOf } from '../input.ts'
+import { blockOf, weiOf } from '../input.ts'
 import type { AbiEntry } from '../model.ts'
 import { useAction } from '../query.ts'
 import { may } from '../store.ts'
@@ -18,8 +18,19 @@ import { Bytes, TransactionLink } from './values.tsx'
 const isRead = ({ stateMutability }: AbiEntry): boolean =>
   stateMutability === 'view' || stateMutability === 'pure'
 
-async function read(entry: AbiEntry, address: Hex, data: Hex, value: bigint): Promise<ComponentChildren> {
-  const output = await simulate({ to: address, data, value })
+/** A call of a function. */
+interface FunctionCall {
+  readonly address: Hex
+  readonly data: Hex
+  readonly value: bigint
+}
+
+async function read(
+  entry: AbiEntry,
+  { address, data, value }: FunctionCall,
+  block: string,
+): Promise<ComponentChildren> {
+  const output = await simulate({ to: address, data, value }, block)
   if ((entry.outputs?.length ?? 0) === 0) return 'No failure; the function returns nothing'
   const [decoded] = await decodeAll([{ kind: 'call', data, address, output }])
   if (decoded?.output === undefined) return <Bytes hex={output} label="Output" />
@@ -34,7 +45,7 @@ async function read(entry: AbiEntry, address: Hex, data: Hex, value: bigint): Pr
   )
 }
 
-async function write(address: Hex, data: Hex, value: bigint): Promise<ComponentChildren> {
+async function write({ address, data, value }: FunctionCall): Promise<ComponentChildren> {
   const hash = await send({ to: address, data, value })
   const receipt = await receiptOf(hash)
   return (
@@ -58,10 +69,13 @@ function FunctionForm({
   entry,
   label,
   address,
+  block,
 }: {
   readonly entry: AbiEntry
   readonly label: string
   readonly address: Hex
+  /** The block that reads are made at, as the user typed it. */
+  readonly block: string
 }) {
   const { inputs, stateMutability } = entry
   const { texts, setText } = useTexts(inputs.length)
@@ -72,8 +86,8 @@ function FunctionForm({
   const action = useAction(async () => {
     setOutcome(undefined)
     const data = encodeCall(entry, texts)
-    const wei = weiOf(value.value)
-    setOutcome(await (isSent ? write(address, data, wei) : read(entry, address, data, wei)))
+    const call = { address, data, value: weiOf(value.value) }
+    setOutcome(await (isSent ? write(call) : read(entry, call, blockOf(block))))
   })
   return (
     <form
@@ -117,6 +131,7 @@ export function FunctionForms({
   readonly abi: readonly AbiEntry[]
   readonly address: Hex
 }) {
+  const block = useText()
   const functions = abi.filter(({ type }) => type === 'function')
   if (functions.length === 0 || !may('eth_call')) return null
   const labelOf = ({ name = '', signature }: AbiEntry): string =>
@@ -135,8 +150,15 @@ export function FunctionForms({
               title={title}
               actions={(i === 1 || parts[1][1].length === 0) && maySend() && <SenderChoice />}
             >
+              {i === 0 && <Field label="At block" text={block} placeholder="latest" />}
               {entries.map((entry) => (
-                <FunctionForm key={entry.signature} entry={entry} label={labelOf(entry)} address={address} />
+                <FunctionForm
+                  key={entry.signature}
+                  entry={entry}
+                  label={labelOf(entry)}
+                  address={address}
+                  block={block.value}
+                />
               ))}
             </Section>
           ),

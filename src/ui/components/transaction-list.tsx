@@ -3,10 +3,11 @@ import type { ComponentChildren } from 'preact'
 import { useCallback, useRef, useState } from 'preact/hooks'
 import { orNull } from '../checks.ts'
 import { callAll, RpcError } from '../client.ts'
-import { decodeAll } from '../decode.ts'
-import { byteLength, grouped, type Hex, quantity, toBigInt } from '../format.ts'
+import { grouped, type Hex, quantity, toBigInt } from '../format.ts'
+import { type Method, methodsOf } from '../methods.ts'
 import { isReceipt, isTransaction, type Receipt, type Transaction } from '../model.ts'
 import { isRemasc } from '../remasc.ts'
+import { MethodName } from './method-name.tsx'
 import { AddressLink, Amount, TransactionLink } from './values.tsx'
 import { Windowed } from './windowed.tsx'
 
@@ -15,14 +16,7 @@ const COLUMNS = ['#', 'Hash', 'Method', 'From', 'To', 'Value', 'Gas used']
 interface Row {
   readonly transaction: Transaction
   readonly receipt: Receipt | undefined
-  readonly method: string
-}
-
-function methodOf(transaction: Transaction, name: string | undefined): string {
-  if (isRemasc(transaction)) return 'REMASC'
-  if (transaction.to === null) return name === undefined ? 'creation' : `new ${name}`
-  if (name !== undefined) return name
-  return byteLength(transaction.input) >= 4 ? transaction.input.slice(0, 10) : 'transfer'
+  readonly method: Method
 }
 
 async function loadRows(block: Hex, hashes: readonly Hex[], from: number, to: number): Promise<Row[]> {
@@ -43,17 +37,8 @@ async function loadRows(block: Hex, hashes: readonly Hex[], from: number, to: nu
     const own = receipt instanceof RpcError || receipt?.blockHash !== block ? undefined : receipt
     return [{ transaction, receipt: own ?? undefined }]
   })
-  const names = await decodeAll(
-    present.map(({ transaction: { to, input } }) =>
-      to === null ? { kind: 'creation', data: input } : { kind: 'call', address: to, data: input },
-    ),
-  )
-  return present.map((each, i) => ({ ...each, method: methodOf(each.transaction, names[i]?.name) }))
-}
-
-/** Marks a failed transaction; nothing for others. */
-function Failure({ receipt }: { readonly receipt: Receipt | undefined }) {
-  return receipt?.status === '0x0' ? <span class="badge bad">failed</span> : null
+  const methods = await methodsOf(present.map(({ transaction }) => transaction))
+  return present.map((each, i) => ({ ...each, method: methods[i] ?? { name: '' } }))
 }
 
 /** The rows that have been in view; those of a range are loaded when it comes into view. */
@@ -89,9 +74,7 @@ function cellsOf(index: number, hash: Hex, row: Row | undefined): ComponentChild
   return [
     index,
     link,
-    <span key="method" class="method" title={method}>
-      <Failure receipt={receipt} /> {method}
-    </span>,
+    <MethodName key="method" method={method} status={receipt?.status} />,
     isRemasc(transaction) ? '' : <AddressLink key="from" address={transaction.from} />,
     <AddressLink key="to" address={transaction.to ?? receipt?.contractAddress} />,
     <Amount key="value" wei={transaction.value} />,

@@ -1,19 +1,25 @@
 /** `#/address/<0x…>`: an account, its transactions, and for a contract its functions, events, storage and code. */
 import { type Checked, objectOf, orNull } from '../checks.ts'
 import { callFor } from '../client.ts'
-import { AbiDrop } from '../components/abi-drop.tsx'
 import { ErrorText } from '../components/action.tsx'
 import { AddressCode, AddressStorage } from '../components/address-code.tsx'
 import { AddressEvents } from '../components/address-events.tsx'
 import { AddressHistory } from '../components/address-history.tsx'
+import { AddressPayouts } from '../components/address-payouts.tsx'
+import { AddressSource } from '../components/address-source.tsx'
+import { FileDrop } from '../components/file-drop.tsx'
 import { FunctionForms } from '../components/function-forms.tsx'
 import { Fields, Heading, Section, Show } from '../components/layout.tsx'
+import { openTab, type Tab, Tabs } from '../components/tabs.tsx'
+import { TokenSections } from '../components/token-sections.tsx'
+import { TokenTransfers } from '../components/token-transfers.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { type ContractAbi, loadAbi } from '../contracts.ts'
 import { grouped, type Hex, isAddress, isHex, toBigInt } from '../format.ts'
 import { contractName } from '../names.ts'
 import { useQuery } from '../query.ts'
 import { may } from '../store.ts'
+import { loadToken, STANDARDS, shortText, type Token } from '../tokens.ts'
 
 const isOrigin = objectOf({ hash: isHex, creator: isHex })
 
@@ -22,30 +28,41 @@ interface Account {
   readonly nonce: Hex
   readonly code: Hex
   readonly abi: ContractAbi | null
+  readonly token: Token | null
   readonly origin: Checked<typeof isOrigin> | null
 }
 
 async function loadAccount(address: Hex, signal: AbortSignal): Promise<Account> {
-  const [balance, nonce, code, abi, origin] = await Promise.all([
+  const [balance, nonce, code, abi, token, origin] = await Promise.all([
     callFor(isHex, 'eth_getBalance', [address, 'latest'], signal),
     callFor(isHex, 'eth_getTransactionCount', [address, 'latest'], signal),
     callFor(isHex, 'eth_getCode', [address, 'latest'], signal),
     loadAbi(address, signal),
+    loadToken(address, signal),
     may('ots_getContractCreator')
       ? callFor(orNull(isOrigin), 'ots_getContractCreator', [address], signal)
       : null,
   ])
-  return { balance, nonce, code, abi, origin }
+  return { balance, nonce, code, abi, token, origin }
 }
 
 function AccountFields({ account }: { readonly account: Account }) {
-  const { balance, nonce, origin } = account
+  const { balance, nonce, token, origin } = account
   return (
     <Section title="Account">
       <Fields
         rows={[
           ['Balance', <Amount key="balance" wei={balance} digits={18} />],
           ['Nonce', grouped(toBigInt(nonce)), 'Transactions that it has sent, or contracts that it has made'],
+          [
+            'Token',
+            token !== null && (
+              <span key="token">
+                {shortText(token.name ?? '')} {token.symbol !== null && `(${shortText(token.symbol)})`}{' '}
+                <span class="badge">{STANDARDS[token.type]}</span>
+              </span>
+            ),
+          ],
           [
             'Made by',
             origin === null ? undefined : (
@@ -60,42 +77,68 @@ function AccountFields({ account }: { readonly account: Account }) {
   )
 }
 
+/** The parts of a contract: functions, history, events, storage and code. */
+function ContractParts({ address, account }: { readonly address: Hex; readonly account: Account }) {
+  const abi = account.abi?.abi ?? []
+  return (
+    <>
+      <FunctionForms key={address} abi={abi} address={address} />
+      {account.abi === null && may('evm_setAbi') && (
+        <Section title="ABI">
+          <p class="dim empty">
+            The node knows no ABI of this contract. With one, its functions can be called here.
+          </p>
+          <FileDrop address={address} />
+        </Section>
+      )}
+      <AddressHistory address={address} />
+      <AddressEvents address={address} />
+      <div class="columns">
+        <AddressStorage address={address} />
+        <AddressCode code={account.code} abi={abi} />
+      </div>
+    </>
+  )
+}
+
+/** The parts of an account, of which one is open: tokens and source where there are any. */
+function AccountTabs({ address, account }: { readonly address: Hex; readonly account: Account }) {
+  const { token } = account
+  const isContract = account.code.length > 2
+  const tabs: readonly Tab[] = [
+    ['', isContract ? 'Contract' : 'Account'],
+    ...(token === null ? [] : ([['token', 'Token']] as const)),
+    ...(may('evm_tokenTransfers') ? ([['transfers', 'Token transfers']] as const) : []),
+    ...(isContract && may('evm_sourcesAt') ? ([['source', 'Source']] as const) : []),
+  ]
+  const open = openTab(tabs)
+  return (
+    <>
+      {tabs.length > 1 && <Tabs label="Parts of the account" tabs={tabs} />}
+      {open === '' && isContract && <ContractParts address={address} account={account} />}
+      {open === '' && !isContract && <AddressHistory address={address} />}
+      {open === '' && <AddressPayouts address={address} />}
+      {open === 'token' && token !== null && <TokenSections token={token} />}
+      {open === 'transfers' && <TokenTransfers account={address} />}
+      {open === 'source' && <AddressSource address={address} />}
+    </>
+  )
+}
+
 function AccountView({ address }: { readonly address: Hex }) {
   const account = useQuery(
-    `${address} ${may('evm_contractAbi')} ${may('ots_getContractCreator')}`,
+    `${address} ${may('evm_contractAbi')} ${may('ots_getContractCreator')} ${may('evm_token')}`,
     (signal) => loadAccount(address, signal),
     'live',
   )
   return (
     <Show loaded={account}>
-      {(value) => {
-        const isContract = value.code.length > 2
-        const abi = value.abi?.abi ?? []
-        return (
-          <>
-            <AccountFields account={value} />
-            <FunctionForms key={address} abi={abi} address={address} />
-            {isContract && value.abi === null && may('evm_setAbi') && (
-              <Section title="ABI">
-                <p class="dim empty">
-                  The node knows no ABI of this contract. With one, its functions can be called here.
-                </p>
-                <AbiDrop address={address} />
-              </Section>
-            )}
-            <AddressHistory address={address} />
-            {isContract && (
-              <>
-                <AddressEvents address={address} />
-                <div class="columns">
-                  <AddressStorage address={address} />
-                  <AddressCode code={value.code} abi={abi} />
-                </div>
-              </>
-            )}
-          </>
-        )
-      }}
+      {(value) => (
+        <>
+          <AccountFields account={value} />
+          <AccountTabs address={address} account={value} />
+        </>
+      )}
     </Show>
   )
 }

@@ -18,7 +18,7 @@ import {
 import { counted, grouped, type Hex, percent, quantity, toBigInt, toNumber } from '../format.ts'
 import { type Block, type Header, isBlock, isHeader, isKnownBlock, isReceipt } from '../model.ts'
 import { useQuery } from '../query.ts'
-import { type Payout, payoutsOf } from '../remasc.ts'
+import { type Payout, payoutsOf, sentIn } from '../remasc.ts'
 import { linkTo } from '../router.ts'
 import { head, may } from '../store.ts'
 
@@ -172,6 +172,12 @@ function Payouts({ payouts }: { readonly payouts: readonly Payout[] }) {
   )
 }
 
+/** `3 transactions and REMASC`. */
+function transactionsTitle(block: Block): string {
+  const sent = sentIn(block)
+  return `${counted(sent, 'transaction')}${sent < block.transactions.length ? ' and REMASC' : ''}`
+}
+
 /** Links to the blocks before and after. */
 function Neighbours({ height }: { readonly height: number }) {
   const newest = toNumber(head.value?.number)
@@ -217,7 +223,7 @@ function MinedBlock({ argument }: { readonly argument: string }) {
               <Uncles uncles={uncles} />
               <Payouts payouts={payouts} />
             </div>
-            <Section title={counted(block.transactions.length, 'transaction')}>
+            <Section title={transactionsTitle(block)}>
               <TransactionList key={block.hash} block={block.hash} hashes={block.transactions} />
               {block.hiddenTransactions?.map((hash) => (
                 <p key={hash} class="dim">

@@ -8,6 +8,7 @@ import { AddressLink, Age, BlockLink } from '../components/values.tsx'
 import { Windowed } from '../components/windowed.tsx'
 import { counted, grouped, percent, quantity, shortened, toBigInt, toNumber } from '../format.ts'
 import { type Block, isBlock } from '../model.ts'
+import { sentIn } from '../remasc.ts'
 import { epoch, head } from '../store.ts'
 
 const COLUMNS = ['Height', 'Age', 'Transactions', 'Gas used', 'Uncles', 'Miner', 'Hash']
@@ -95,7 +96,7 @@ function cellsOf(height: number, block: Block | undefined): ComponentChildren[] 
   return [
     <BlockLink key="link" block={height} />,
     <Age key="age" seconds={block.timestamp} />,
-    grouped(block.transactions.length),
+    grouped(sentIn(block)),
     <span key="gas">
       {grouped(used)} <span class="wide">({percent(used, toBigInt(block.gasLimit))})</span>
     </span>,

@@ -39,7 +39,7 @@ function Output() {
     >
       <Table
         label="Output"
-        empty="Lines of console.log and failures of calls and transactions appear here as they come."
+        empty="Lines of console.log and failures of calls and transactions appear here."
         columns={['Line', { name: 'Transaction', wide: true }, { name: 'Age', end: true, wide: true }]}
         rows={lines.map(({ id, at, kind, transactionHash, text }) => ({
           key: id,

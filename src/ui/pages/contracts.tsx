@@ -1,8 +1,8 @@
 /** `#/contracts` and `#/contracts/<name>`: the contracts whose ABI the node has, and those that the last blocks created. */
 import { listOf, orNull } from '../checks.ts'
 import { callAll, callFor, RpcError } from '../client.ts'
-import { AbiDrop } from '../components/abi-drop.tsx'
 import { ErrorText } from '../components/action.tsx'
+import { FileDrop } from '../components/file-drop.tsx'
 import { Field, useText } from '../components/form.tsx'
 import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { AddressLink, BlockLink, Mono, TransactionLink } from '../components/values.tsx'
@@ -12,6 +12,7 @@ import { type AbiEntry, type Header, isHeader, isReceipt, type Receipt } from '.
 import { useQuery } from '../query.ts'
 import { linkTo } from '../router.ts'
 import { may } from '../store.ts'
+import { amountText, loadTokens, STANDARDS, tokenText } from '../tokens.ts'
 
 /** Contracts in the list; a filter finds the others. */
 const MOST_SHOWN = 100
@@ -82,7 +83,7 @@ function KnownContracts() {
     (name ?? '').toLowerCase().includes(query) || (address?.includes(query) ?? false)
   return (
     <Section title="Known by ABI">
-      <AbiDrop />
+      <FileDrop />
       <Show loaded={contracts}>
         {(all) =>
           all === null ? (
@@ -172,6 +173,43 @@ function NewContracts() {
   )
 }
 
+/** Tokens in the list. */
+const MOST_TOKENS = 50
+
+/** The tokens with transfers. */
+function Tokens() {
+  const loaded = useQuery(`tokens ${may('evm_tokens')}`, loadTokens, 'live')
+  return (
+    <Section title="Tokens">
+      <Show loaded={loaded}>
+        {(tokens) => (
+          <>
+            <Table
+              label="Tokens"
+              empty="No transfers of tokens yet"
+              columns={['Token', 'Standard', { name: 'Supply', end: true }, { name: 'Address', wide: true }]}
+              rows={tokens.slice(0, MOST_TOKENS).map((token) => ({
+                key: token.address,
+                cells: [
+                  <a key="link" href={linkTo('address', token.address, { tab: 'token' })}>
+                    {tokenText(token)}
+                  </a>,
+                  STANDARDS[token.type],
+                  token.totalSupply === null ? '' : amountText(token.totalSupply, token),
+                  <Mono key="address">{token.address}</Mono>,
+                ],
+              }))}
+            />
+            {tokens.length > MOST_TOKENS && (
+              <p class="dim">{counted(tokens.length - MOST_TOKENS, 'further token')}</p>
+            )}
+          </>
+        )}
+      </Show>
+    </Section>
+  )
+}
+
 const KINDS = [
   ['function', 'Functions'],
   ['event', 'Events'],
@@ -236,6 +274,7 @@ export function ContractsPage({ argument }: { readonly argument: string }) {
       <Heading title="Contracts" />
       <KnownContracts />
       {may('eth_getHeaderByNumber') && may('eth_getBlockReceipts') && <NewContracts />}
+      {may('evm_tokens') && <Tokens />}
     </>
   )
 }

@@ -1,22 +1,31 @@
 /** The overview: the head, rates, and the latest blocks and transactions, live. */
 import type { ComponentChildren } from 'preact'
 import { either, isNumber, objectOf, orNull } from '../checks.ts'
-import { callAll, callFor, present } from '../client.ts'
+import { callAll, callFor, poolName, present, RpcError } from '../client.ts'
 import { Heading, Section, Show, Table } from '../components/layout.tsx'
+import { MethodName } from '../components/method-name.tsx'
 import { AddressLink, Age, Amount, BlockLink, TransactionLink } from '../components/values.tsx'
 import { durationText, grouped, type Hex, isHex, percent, quantity, toBigInt, toNumber } from '../format.ts'
+import { type Method, methodsOf } from '../methods.ts'
 import { type Block, type Header, isBlock, isTransaction, type Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
-import { isRemasc } from '../remasc.ts'
-import { head, may } from '../store.ts'
+import { isRemasc, sentIn } from '../remasc.ts'
+import { head, identity, may } from '../store.ts'
 
 /** Blocks that are loaded, for the list and the figures. */
 const BLOCKS = 12
 const TRANSACTIONS = 12
 
+/** A transaction, what it calls, and the status of its receipt. */
+interface LatestTransaction {
+  readonly transaction: Transaction
+  readonly method: Method
+  readonly status: Hex | undefined
+}
+
 interface Latest {
   readonly blocks: readonly Block[]
-  readonly transactions: readonly Transaction[]
+  readonly transactions: readonly LatestTransaction[]
 }
 
 /** What earlier loads fetched; blocks and transactions are known by their hashes and never change. */
@@ -64,10 +73,32 @@ async function loadTransactions(
   return all.filter((each) => !isRemasc(each)).slice(0, TRANSACTIONS)
 }
 
+const isStatus = objectOf({ status: isHex })
+
+/** The transactions with what they call and whether they failed. */
+async function described(
+  transactions: readonly Transaction[],
+  signal: AbortSignal,
+): Promise<readonly LatestTransaction[]> {
+  const [methods, receipts] = await Promise.all([
+    methodsOf(transactions, signal),
+    callAll(
+      orNull(isStatus),
+      transactions.map(({ hash }) => ['eth_getTransactionReceipt', [hash]] as const),
+      signal,
+    ),
+  ])
+  return transactions.map((transaction, i) => {
+    const receipt = receipts[i]
+    const status = receipt instanceof RpcError ? undefined : receipt?.status
+    return { transaction, method: methods[i] ?? { name: '' }, status }
+  })
+}
+
 async function loadLatest(signal: AbortSignal): Promise<Latest> {
   const newest = head.peek() ?? (await callFor(isBlock, 'eth_getBlockByNumber', ['latest', false], signal))
   const blocks = await loadBlocks(newest, signal)
-  return { blocks, transactions: await loadTransactions(blocks, signal) }
+  return { blocks, transactions: await described(await loadTransactions(blocks, signal), signal) }
 }
 
 function Figure({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
@@ -79,11 +110,12 @@ function Figure({ name, children }: { readonly name: string; readonly children: 
   )
 }
 
-/** Seconds between the blocks, on average; `undefined` for less than two. */
+/** Seconds between the blocks, on average; `undefined` for less than two. A genesis of time 0 is no block of the clock. */
 function interval(blocks: readonly Block[]): number | undefined {
-  const [newest, oldest] = [blocks[0], blocks.at(-1)]
+  const timed = blocks.filter(({ number, timestamp }) => toNumber(number) > 0 || toNumber(timestamp) > 0)
+  const [newest, oldest] = [timed[0], timed.at(-1)]
   if (newest === undefined || oldest === undefined || newest === oldest) return undefined
-  return (toNumber(newest.timestamp) - toNumber(oldest.timestamp)) / (blocks.length - 1)
+  return (toNumber(newest.timestamp) - toNumber(oldest.timestamp)) / (timed.length - 1)
 }
 
 /** Counts are numbers, or quantities with the presets of other nodes. */
@@ -125,7 +157,7 @@ function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
   const seconds = interval(blocks)
   const used = blocks.reduce((sum, { gasUsed }) => sum + toBigInt(gasUsed), 0n)
   const limit = blocks.reduce((sum, { gasLimit }) => sum + toBigInt(gasLimit), 0n)
-  const count = blocks.reduce((sum, { transactions }) => sum + transactions.length, 0)
+  const count = blocks.reduce((sum, block) => sum + sentIn(block), 0)
   return (
     <dl class="figures">
       <HeadFigure latest={latest} />
@@ -162,7 +194,7 @@ function BlockTable({ blocks }: { readonly blocks: readonly Block[] }) {
         cells: [
           <BlockLink key="link" block={block.number} />,
           <Age key="age" seconds={block.timestamp} />,
-          block.transactions.length,
+          sentIn(block),
           `${grouped(toBigInt(block.gasUsed))} (${percent(toBigInt(block.gasUsed), toBigInt(block.gasLimit))})`,
           block.uncles.length,
         ],
@@ -171,16 +203,17 @@ function BlockTable({ blocks }: { readonly blocks: readonly Block[] }) {
   )
 }
 
-function TransactionTable({ transactions }: { readonly transactions: readonly Transaction[] }) {
+function TransactionTable({ transactions }: { readonly transactions: readonly LatestTransaction[] }) {
   return (
     <Table
       label="Latest transactions"
       empty="No transactions in the last blocks"
-      columns={['Hash', 'From', 'To', { name: 'Value', wide: true, end: true }]}
-      rows={transactions.map(({ hash, from, to, value }) => ({
+      columns={['Hash', 'Method', 'From', 'To', { name: 'Value', wide: true, end: true }]}
+      rows={transactions.map(({ transaction: { hash, from, to, value }, method, status }) => ({
         key: hash,
         cells: [
           <TransactionLink key="link" hash={hash} digits={4} />,
+          <MethodName key="method" method={method} status={status} />,
           <AddressLink key="from" address={from} digits={4} />,
           <AddressLink key="to" address={to} digits={4} />,
           <Amount key="value" wei={value} />,
@@ -190,12 +223,25 @@ function TransactionTable({ transactions }: { readonly transactions: readonly Tr
   )
 }
 
+/** What the chain continues from: another chain, or the base of its pool. */
+function Beginning() {
+  const fork = identity.value?.fork
+  if (fork === undefined && poolName === undefined) return null
+  return (
+    <p class="dim">
+      {poolName !== undefined && `Chain ${poolName} of a pool. `}
+      {fork !== undefined && `A ${fork}: blocks up to it are read from there.`}
+    </p>
+  )
+}
+
 /** `#/` */
 export function OverviewPage() {
   const latest = useQuery('latest', loadLatest, 'live')
   return (
     <>
       <Heading title="Overview" />
+      <Beginning />
       <Show loaded={latest}>
         {({ blocks, transactions }) => (
           <>

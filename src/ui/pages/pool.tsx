@@ -6,9 +6,10 @@ import { type Checked, isText, listOf, objectOf, recordOf } from '../checks.ts'
 import { call, callFor } from '../client.ts'
 import { ActionButton } from '../components/action.tsx'
 import { ACTIONS, type Column, Heading, Section, Show, Table } from '../components/layout.tsx'
+import { MethodName } from '../components/method-name.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
-import { type DecodedItem, decodeAll } from '../decode.ts'
 import { byteLength, counted, grouped, type Hex, isHex, shortened, toBigInt } from '../format.ts'
+import { type Method, methodsOf } from '../methods.ts'
 import { useQuery } from '../query.ts'
 import { connection, may } from '../store.ts'
 
@@ -36,19 +37,20 @@ const isContent = objectOf({ pending: isQueue, queued: isQueue })
 
 interface List {
   readonly count: number
-  readonly shown: readonly (Pooled & { readonly decoded: DecodedItem | null })[]
+  readonly shown: readonly (Pooled & { readonly method: Method })[]
 }
 
 async function listed(bySender: Checked<typeof isQueue>, signal: AbortSignal): Promise<List> {
   const all = Object.values(bySender).flatMap((byNonce) => Object.values(byNonce).flat())
   const shown = all.slice(0, MOST_SHOWN)
-  const decoded = await decodeAll(
-    shown.map(({ to, input }) =>
-      byteLength(to) === 20 ? { kind: 'call', address: to, data: input } : { kind: 'creation', data: input },
-    ),
+  const methods = await methodsOf(
+    shown.map((each) => ({ ...each, to: byteLength(each.to) === 20 ? each.to : null })),
     signal,
   )
-  return { count: all.length, shown: shown.map((each, i) => ({ ...each, decoded: decoded[i] ?? null })) }
+  return {
+    count: all.length,
+    shown: shown.map((each, i) => ({ ...each, method: methods[i] ?? { name: '' } })),
+  }
 }
 
 interface Pool {
@@ -59,11 +61,6 @@ interface Pool {
 async function loadPool(signal: AbortSignal): Promise<Pool> {
   const content = await callFor(isContent, 'txpool_content', [], signal)
   return { pending: await listed(content.pending, signal), queued: await listed(content.queued, signal) }
-}
-
-function methodOf({ to, input, decoded }: List['shown'][number]): string {
-  if (byteLength(to) !== 20) return `new ${decoded?.name ?? 'contract'}`
-  return decoded?.name ?? (byteLength(input) >= 4 ? input.slice(0, 10) : 'transfer')
 }
 
 const COLUMNS: readonly Column[] = [
@@ -77,15 +74,13 @@ const COLUMNS: readonly Column[] = [
 ]
 
 function cellsOf(transaction: List['shown'][number]): ComponentChildren[] {
-  const { hash, from, to, nonce, value, gasPrice, decoded } = transaction
+  const { hash, from, to, nonce, value, gasPrice, method } = transaction
   return [
     <TransactionLink key="hash" hash={hash} digits={4} />,
     <AddressLink key="from" address={from} digits={4} />,
     grouped(toBigInt(nonce)),
     <AddressLink key="to" address={byteLength(to) === 20 ? to : null} digits={4} />,
-    <span key="method" class="method" title={decoded?.text}>
-      {methodOf(transaction)}
-    </span>,
+    <MethodName key="method" method={method} />,
     <Amount key="value" wei={toBigInt(value)} />,
     grouped(toBigInt(gasPrice)),
   ]

@@ -7,8 +7,12 @@ import { prepare, SourceStore } from '../../../src/engine/sources/source-store.t
 import { createNode, type Node } from '../../../src/node/node.ts'
 import { readCompilation } from '../../../src/sources/read-compilation.ts'
 import { createMemoryStore } from '../../../src/store/memory-store.ts'
+import { serve } from '../../../src/transport/server.ts'
+import { assemble } from '../../support/assembler.ts'
 import { buildInfo, COMPILERS, deploy, FILE, word } from '../../support/build-infos.ts'
 
+/** Selector of `make(uint256)`, by ethers. */
+const MAKE = '516517ab'
 const ALICE = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 
 let node: Node
@@ -24,6 +28,12 @@ async function sourcesAt(address: Hex) {
 async function matchAt(address: Hex) {
   const state = await node.engine.queries.state({ tag: 'latest' })
   return state && (await node.engine.sources.at(state, address))?.match
+}
+
+async function functionsAt(address: Hex): Promise<unknown[]> {
+  const found = await node.request({ method: 'evm_contractAbi', params: [address] })
+  const { abi } = found as { abi: { type: string; name?: string }[] }
+  return abi.filter(({ type }) => type === 'function').map(({ name }) => name)
 }
 
 /** Deployed code of a contract of a build-info, hex. */
@@ -116,8 +126,63 @@ describe('sources', () => {
     await node.addSources(info)
     const twin = await deploy(node, info, 'Twin')
     const proxy = await deploy(node, info, 'Proxy', { words: [twin] })
-    expect(await sourcesAt(proxy)).toMatchObject({ name: 'Proxy', implementation: twin })
-    expect(await sourcesAt(twin)).toMatchObject({ name: 'Twin', implementation: null })
+    expect(await sourcesAt(proxy)).toMatchObject({ name: 'Proxy', implementations: [twin] })
+    expect(await sourcesAt(twin)).toMatchObject({ name: 'Twin', implementations: [] })
+    expect(await functionsAt(proxy)).toEqual(['set', 'value'])
+  })
+
+  it('name the facets of a diamond, and decode what they answer for it', async () => {
+    node = await createNode()
+    const info = buildInfo('solc-0.8.24')
+    await node.addSources(info)
+    const twin = await deploy(node, info, 'Twin')
+    const maker = await deploy(node, info, 'Maker', { libraries: { Sums: await deploy(node, info, 'Sums') } })
+    // Answers any call with the list of both facets, as facetAddresses() does.
+    const diamond: Hex = '0x00000000000000000000000000000000000d1a40'
+    const answer = assemble(
+      `32 0 MSTORE 2 32 MSTORE PUSH20 ${twin} 64 MSTORE PUSH20 ${maker} 96 MSTORE 128 0 RETURN`,
+    )
+    await node.override(diamond, { code: toHex(answer) })
+    expect(await node.engine.queries.implementations(diamond)).toEqual([twin, maker])
+    expect(await functionsAt(diamond)).toEqual(['set', 'value', 'make'])
+    const make = { kind: 'call', address: diamond, data: `0x${MAKE}${word(5n)}` }
+    const [call] = (await node.request({ method: 'evm_decode', params: [[make]] })) as { name: string }[]
+    expect(call?.name).toBe('make')
+    // A list that is longer than the answer, and an account without code, are no facets.
+    await node.override(diamond, { code: toHex(assemble('32 0 MSTORE 9 32 MSTORE 128 0 RETURN')) })
+    expect(await node.engine.queries.implementations(diamond)).toEqual([])
+    expect(await node.engine.queries.implementations(ALICE)).toEqual([])
+  })
+
+  it('name contracts, their calls and their errors', async () => {
+    node = await createNode()
+    const info = buildInfo('solc-0.8.24')
+    const box = await deploy(node, info, 'Box', {
+      libraries: { Sums: await deploy(node, info, 'Sums') },
+      words: [7n, 3n],
+    })
+    const names = () => node.request({ method: 'evm_contractNames', params: [[box]] })
+    expect(await names()).toEqual([null])
+    await node.addSources(info)
+    expect(await names()).toEqual(['Box'])
+    expect(await functionsAt(box)).toEqual(['grow', 'owner', 'value'])
+  })
+
+  it('of a fork are found by the code of its upstream', async () => {
+    const upstream = await createNode()
+    const info = buildInfo('solc-0.8.24')
+    const twin = await deploy(upstream, info, 'Twin')
+    const server = await serve(upstream, { port: 0 })
+    try {
+      node = await createNode({ fork: server.url })
+      await node.addSources(info)
+      expect(await sourcesAt(twin)).toMatchObject({ match: 'exact', name: 'Twin' })
+      expect(await functionsAt(twin)).toEqual(['set', 'value'])
+    } finally {
+      await node.close()
+      await server.close()
+      await upstream.close()
+    }
   })
 
   it('are kept by reverts, by a reset and on disk', async () => {

@@ -62,6 +62,7 @@ const TABLES: Readonly<Record<string, number>> = {
   compilationOrder: 25,
   compiledCodes: 26,
   verifications: 27,
+  minerSections: 28,
 }
 /** Those whose keys are heights or numbers, and names. */
 const NUMBERED = [
@@ -69,6 +70,7 @@ const NUMBERED = [
   'canonical',
   'logSections',
   'participantSections',
+  'minerSections',
   'keptSnapshots',
   'compilationOrder',
 ]
@@ -134,7 +136,7 @@ beforeAll(async () => {
   entries = []
   for await (const entry of store.entries(Uint8Array.of(0), Uint8Array.of(255))) entries.push(entry)
   const section = { last: `0x${'5a'.repeat(32)}`, rows: Uint8Array.of(0, 0, 0, 0) } as const
-  const { logSections, participantSections } = indexTables(store)
+  const { logSections, participantSections, minerSections } = indexTables(store)
   const { peerCounters } = peerTables(store)
   const bitcoin = createBitcoin({ clock: () => 1_700_000_000, seed: new Uint8Array(32) })
   bitcoin.mine(2, Uint8Array.of(0x51))
@@ -143,6 +145,7 @@ beforeAll(async () => {
     ...encodeState(bitcoin.snapshot()).map(([key, value]) => parentChain.put(key, value)),
     logSections.put(0, section),
     participantSections.put(0, section),
+    minerSections.put(0, section),
     peerCounters.put('203.0.113.9', { score: -5, punishments: 1 }),
     logPosition(store).put({ cluster: 'c1', sequence: 7, term: 2 }),
   ]) {

@@ -100,11 +100,48 @@ describe('evm_decode', () => {
     expect(creation.name).toBe('Probe')
   })
 
+  it('decodes events of widespread standards without an ABI', async () => {
+    const erc20 = new Interface(['event Transfer(address indexed from, address indexed to, uint256 value)'])
+    const erc721 = new Interface([
+      'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
+    ])
+    const logs = [erc20, erc721].map((coder) => coder.encodeEventLog('Transfer', [ALICE, NOBODY, 5]))
+    const items = logs.map(({ data, topics }) => ({ kind: 'event', address: CONSOLE, data, topics }))
+    const decoded = await request('evm_decode', items)
+    expect(decoded.map(({ text }: { text: string }) => text)).toEqual([
+      `Transfer(from: ${ALICE}, to: ${NOBODY}, value: 5)`,
+      `Transfer(from: ${ALICE}, to: ${NOBODY}, tokenId: 5)`,
+    ])
+  })
+
   it.each([
     [[{ kind: 'other', data: '0x' }], 'Invalid items[0].kind: expected call, creation, error or event.'],
     [[{ kind: 'call' }], 'Invalid items[0].data: expected hex text.'],
     [new Array(1001).fill({ kind: 'call', data: '0x' }), 'Invalid items: expected at most 1000 items.'],
   ])('refuses malformed items', async (items, message) => {
     await expect(request('evm_decode', items)).rejects.toThrow(saying(message))
+  })
+})
+
+describe('evm_consoleOutput', () => {
+  it('returns what transactions and calls wrote, and their failures, the oldest first', async () => {
+    const own = await createNode({ preset: 'hardhat' })
+    const ask = (method: string, ...params: unknown[]) => own.request({ method, params })
+    const data = new Interface(['function log(string)']).encodeFunctionData('log', ['hello'])
+    await ask('eth_call', { to: CONSOLE, data })
+    // Passes its input on to the console, then fails: CALLDATACOPY, STATICCALL, INVALID.
+    const failing = '0x00000000000000000000000000000000000c0de2'
+    const code = `0x365f5f375f5f365f73${CONSOLE.slice(2)}5afa50fe`
+    await ask('hardhat_setCode', failing, code)
+    const [from] = (await ask('eth_accounts')) as string[]
+    await ask('eth_sendTransaction', { from, to: failing, data, gas: '0x186a0' }).catch(() => {})
+    const { transactions } = (await ask('eth_getBlockByNumber', 'latest', false)) as { transactions: Hex[] }
+    const entries = (await ask('evm_consoleOutput')) as { age: number; failure: string | null }[]
+    await own.close()
+    expect(entries.every(({ age }) => age >= 0)).toBe(true)
+    expect(entries.map(({ age: _, ...entry }) => entry)).toEqual([
+      { transactionHash: null, console: ['hello'], failure: null },
+      { transactionHash: transactions[0], console: ['hello'], failure: expect.any(String) },
+    ])
   })
 })
