@@ -27,8 +27,8 @@ export interface CodeMapParts {
   readonly code: Uint8Array
   readonly map: SourceMap
   readonly fileOf: (id: number) => SourceFile | undefined
-  /** Functions and errors of the contract, with their selectors of 8 hex digits. */
-  readonly abi: () => ReadonlyMap<string, AbiEntry>
+  /** Finds a function of the contract, or an error of the compilation, by its selector of 8 hex digits. */
+  entry(kind: 'function' | 'error', selector: string): AbiEntry | undefined
 }
 
 /** Code with its map. */
@@ -75,8 +75,7 @@ export class CodeMap {
 
   /** The function or error with a selector of 8 hex digits. */
   entry(kind: 'function' | 'error', selector: string): AbiEntry | undefined {
-    const found = this.#parts.abi().get(`${kind}:${selector}`)
-    return found?.kind === kind ? found : undefined
+    return this.#parts.entry(kind, selector)
   }
 
   #read(pc: number, index: number): Instruction {

@@ -9,6 +9,7 @@ import {
   contractIn,
   contractsOf,
   type Json,
+  type MatchKind,
   qualifiedName,
 } from '../sources/compilation.ts'
 import { CodeMap } from './code-map.ts'
@@ -61,10 +62,13 @@ export class CompilationMap {
   readonly #byId = new Map<number, SourceFile>()
   readonly #declarations = new Map<number, Declaration>()
   #creations: readonly CreationCode[] | undefined
+  /** Of all contracts: a failure may come from code that is inlined, or assembled by hand. */
+  #errors: ReadonlyMap<string, AbiEntry> | undefined
 
   constructor(compilation: Compilation) {
     this.id = compilation.id
-    this.#compilation = compilation
+    // The syntax trees, most of an output, are not kept.
+    this.#compilation = { ...compilation, output: { ...compilation.output, sources: {} } }
     this.#version = versionOf(compilation.compilerVersion)
     const { input, output } = compilation
     for (const [path, { content = '' }] of Object.entries(input.sources)) {
@@ -82,6 +86,18 @@ export class CompilationMap {
     }
   }
 
+  /** Characters of its sources, codes and maps: what it takes of memory is a few times that. */
+  get size(): number {
+    let size = 0
+    for (const { content = '' } of Object.values(this.#compilation.input.sources)) size += content.length
+    for (const { contract } of contractsOf(this.#compilation)) {
+      for (const { object, sourceMap } of [contract.evm.bytecode, contract.evm.deployedBytecode]) {
+        size += object.length + (typeof sourceMap === 'string' ? sourceMap.length : 0)
+      }
+    }
+    return size
+  }
+
   /** All sources whose text is known, by path. */
   get files(): ReadonlyMap<string, SourceFile> {
     return this.#files
@@ -91,8 +107,13 @@ export class CompilationMap {
    * The contract whose creation code begins this init code: an exact match comes before a partial one. Contracts with equal
    * code are told apart by their order: a later one may inherit all from an earlier one.
    */
-  creationOf(initcode: Uint8Array): ContractName | undefined {
-    let best: { readonly name: ContractName; readonly rank: readonly [number, number] } | undefined
+  creationOf(initcode: Uint8Array): (ContractName & { readonly kind: MatchKind }) | undefined {
+    let best:
+      | {
+          readonly found: ContractName & { readonly kind: MatchKind }
+          readonly rank: readonly [number, number]
+        }
+      | undefined
     for (const { file, name, template } of this.#creationCodes()) {
       const kind = creationMatch(template, initcode)
       if (kind === undefined) continue
@@ -102,10 +123,10 @@ export class CompilationMap {
         rank[0] > best.rank[0] ||
         (rank[0] === best.rank[0] && rank[1] > best.rank[1])
       ) {
-        best = { name: { file, name }, rank }
+        best = { found: { file, name, kind }, rank }
       }
     }
-    return best?.name
+    return best?.found
   }
 
   /** The map of a contract's code; `undefined` where there is no such code, or it is malformed. */
@@ -130,9 +151,10 @@ export class CompilationMap {
       code,
       map: readSourceMap(typeof compiled.sourceMap === 'string' ? compiled.sourceMap : '', code.length),
       fileOf: (id) => this.#byId.get(id),
-      abi: () => {
+      entry: (kind, selector) => {
         entries ??= entriesOf(contract)
-        return entries
+        const key = `${kind}:${selector}`
+        return entries.get(key) ?? (kind === 'error' ? this.#allErrors().get(key) : undefined)
       },
     })
   }
@@ -143,6 +165,13 @@ export class CompilationMap {
       return template === undefined ? [] : [{ file, name, template }]
     })
     return this.#creations
+  }
+
+  #allErrors(): ReadonlyMap<string, AbiEntry> {
+    this.#errors ??= new Map(
+      [...contractsOf(this.#compilation)].flatMap(({ contract }) => [...entriesOf(contract)]),
+    )
+    return this.#errors
   }
 
   #declared({ file, name }: ContractName): Declaration | undefined {

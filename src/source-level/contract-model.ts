@@ -1,33 +1,6 @@
 /** Contracts and functions of a compilation, read from its syntax trees, and the functions of a contract by selector. */
 import type { Json } from '../sources/compilation.ts'
-import type { SourceRange } from './source-file.ts'
-
-/** What a function is. A getter is that of a public variable. */
-export type FunctionKind =
-  | 'function'
-  | 'constructor'
-  | 'fallback'
-  | 'receive'
-  | 'getter'
-  | 'modifier'
-  | 'free function'
-
-/** A function, a modifier, or a variable with a getter. */
-export interface FunctionModel {
-  readonly kind: FunctionKind
-  /** As it is shown: `constructor`, `<fallback>` and `<receive>` where it has no name of its own. */
-  readonly name: string
-  readonly range: SourceRange
-  readonly isPayable: boolean
-  /** Neither `view` nor `pure`. */
-  readonly changesState: boolean
-  /** Can a transaction call it? */
-  readonly isExternal: boolean
-  /** 8 hex digits; absent where the compiler does not give it. */
-  readonly selector?: string
-  /** Number of parameters; -1 where it is not known. */
-  readonly arity: number
-}
+import type { FunctionModel, SourceRange } from './source-file.ts'
 
 /** A contract as it is declared. */
 export interface Declaration {

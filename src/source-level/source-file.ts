@@ -1,5 +1,4 @@
 /** A source of a compilation: its lines by byte, and the functions in it. */
-import type { FunctionModel } from './contract-model.ts'
 
 /** A range of bytes of a source. */
 export interface SourceRange {
@@ -8,6 +7,33 @@ export interface SourceRange {
   readonly start: number
   /** Behind the last byte. */
   readonly end: number
+}
+
+/** What a function is. A getter is that of a public variable. */
+export type FunctionKind =
+  | 'function'
+  | 'constructor'
+  | 'fallback'
+  | 'receive'
+  | 'getter'
+  | 'modifier'
+  | 'free function'
+
+/** A function, a modifier, or a variable with a getter. */
+export interface FunctionModel {
+  readonly kind: FunctionKind
+  /** As it is shown: `constructor`, `<fallback>` and `<receive>` where it has no name of its own. */
+  readonly name: string
+  readonly range: SourceRange
+  readonly isPayable: boolean
+  /** Neither `view` nor `pure`. */
+  readonly changesState: boolean
+  /** Can a transaction call it? */
+  readonly isExternal: boolean
+  /** 8 hex digits; absent where the compiler does not give it. */
+  readonly selector?: string
+  /** Number of parameters; -1 where it is not known. */
+  readonly arity: number
 }
 
 /** Is the second range inside the first one? */

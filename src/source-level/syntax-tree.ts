@@ -2,8 +2,8 @@
  * Declarations in the syntax trees of solc: contracts, functions, modifiers and public variables. Reads the compact form
  * (`ast`), and the form of compilers before 0.4.12 (`legacyAST`). What is malformed is left out.
  */
-import type { Declaration, FunctionKind, FunctionModel } from './contract-model.ts'
-import type { SourceFile, SourceRange } from './source-file.ts'
+import type { Declaration } from './contract-model.ts'
+import type { FunctionKind, FunctionModel, SourceFile, SourceRange } from './source-file.ts'
 
 type Node = Readonly<Record<string, unknown>>
 

@@ -37,7 +37,7 @@ describe.each(Object.entries(COMPILERS))('solc %s', (compiler, failures) => {
         runs.push(run)
         const { expected, found } = comparedFrames(run, comparison)
         if (JSON.stringify(expected) === JSON.stringify(found)) continue
-        if (OTHER_GAS_RULE.test(name)) expect(run.frames.at(-1)?.kind).toBe('out of gas')
+        if (OTHER_GAS_RULE.test(name)) expect(run.frames.at(-1)?.kind).toBe('out-of-gas')
         else differing.push({ name: run.name, expected, found })
       }
     }

@@ -12,7 +12,7 @@ import type { Node } from '../../src/node/node.ts'
 import { CompilationMap } from '../../src/source-level/compilation-map.ts'
 import { MessageRecorder, type RecordedMessage } from '../../src/source-level/message-recorder.ts'
 import type { StackFrame } from '../../src/source-level/stack/stack-frame.ts'
-import { stackTrace } from '../../src/source-level/stack/stack-trace.ts'
+import { StackTracer } from '../../src/source-level/stack/stack-trace.ts'
 import { fill, templateOf } from '../../src/sources/code-template.ts'
 import { type Compilation, contractsOf } from '../../src/sources/compilation.ts'
 import { readCompilation } from '../../src/sources/read-compilation.ts'
@@ -219,7 +219,7 @@ export async function* runCase(node: Node, name: string, compiled: Compiled): As
       recorder,
     )
     const message = recorder.root as RecordedMessage
-    const frames = stackTrace(message, {
+    const tracer = new StackTracer({
       codeOf,
       errorText({ code, message: { output } }) {
         const entry = code.entry('error', Buffer.from(output.subarray(0, 4)).toString('hex'))
@@ -229,6 +229,11 @@ export async function* runCase(node: Node, name: string, compiled: Compiled): As
       },
       fitsArguments: ({ inputs }, input) => codec.decode(inputs, input.subarray(4)) !== undefined,
     })
-    yield { name: `${name} #${index}`, expected: transaction.stackTrace, frames, message }
+    yield {
+      name: `${name} #${index}`,
+      expected: transaction.stackTrace,
+      frames: tracer.trace(message),
+      message,
+    }
   }
 }

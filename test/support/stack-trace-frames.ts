@@ -6,26 +6,26 @@ import type { CaseRun, ExpectedFrame } from './stack-trace-cases.ts'
 
 const TYPES: Readonly<Record<StackFrameKind, string>> = {
   call: 'CALLSTACK_ENTRY',
-  'internal call': 'INTERNAL_FUNCTION_CALLSTACK_ENTRY',
+  'internal-call': 'INTERNAL_FUNCTION_CALLSTACK_ENTRY',
   revert: 'REVERT_ERROR',
-  'custom error': 'CUSTOM_ERROR',
+  'custom-error': 'CUSTOM_ERROR',
   panic: 'PANIC_ERROR',
-  'invalid opcode': 'REVERT_ERROR',
-  'function is not payable': 'FUNCTION_NOT_PAYABLE_ERROR',
-  'fallback is not payable': 'FALLBACK_NOT_PAYABLE_ERROR',
-  'fallback is not payable, no receive': 'FALLBACK_NOT_PAYABLE_AND_NO_RECEIVE_ERROR',
-  'unknown function': 'UNRECOGNIZED_FUNCTION_WITHOUT_FALLBACK_ERROR',
-  'no fallback or receive': 'MISSING_FALLBACK_OR_RECEIVE_ERROR',
-  'invalid arguments': 'INVALID_PARAMS_ERROR',
-  'unexpected return data': 'RETURNDATA_SIZE_ERROR',
-  'call of an account without code': 'NONCONTRACT_ACCOUNT_CALLED_ERROR',
-  'call refused': 'CALL_FAILED_ERROR',
-  'direct call of a library': 'DIRECT_LIBRARY_CALL_ERROR',
-  'precompiled contract': 'PRECOMPILE_ERROR',
-  'code too large': 'CONTRACT_TOO_LARGE_ERROR',
-  'out of gas': 'OTHER_EXECUTION_ERROR',
-  'callee out of gas': 'CONTRACT_CALL_RUN_OUT_OF_GAS_ERROR',
-  'other failure': 'OTHER_EXECUTION_ERROR',
+  'invalid-opcode': 'REVERT_ERROR',
+  'function-not-payable': 'FUNCTION_NOT_PAYABLE_ERROR',
+  'fallback-not-payable': 'FALLBACK_NOT_PAYABLE_ERROR',
+  'fallback-not-payable-no-receive': 'FALLBACK_NOT_PAYABLE_AND_NO_RECEIVE_ERROR',
+  'unknown-function': 'UNRECOGNIZED_FUNCTION_WITHOUT_FALLBACK_ERROR',
+  'no-fallback-or-receive': 'MISSING_FALLBACK_OR_RECEIVE_ERROR',
+  'invalid-arguments': 'INVALID_PARAMS_ERROR',
+  'return-data-size': 'RETURNDATA_SIZE_ERROR',
+  'account-without-code': 'NONCONTRACT_ACCOUNT_CALLED_ERROR',
+  'call-refused': 'CALL_FAILED_ERROR',
+  'library-called-directly': 'DIRECT_LIBRARY_CALL_ERROR',
+  precompile: 'PRECOMPILE_ERROR',
+  'code-too-large': 'CONTRACT_TOO_LARGE_ERROR',
+  'out-of-gas': 'OTHER_EXECUTION_ERROR',
+  'callee-out-of-gas': 'CONTRACT_CALL_RUN_OUT_OF_GAS_ERROR',
+  failure: 'OTHER_EXECUTION_ERROR',
 }
 
 /** How the cases of a compiler are compared. */
@@ -45,7 +45,7 @@ function typeOf({ kind, unknown, isNearest }: StackFrame): string {
 }
 
 function messageOf({ kind, text, output }: StackFrame): string | undefined {
-  if (kind === 'custom error') {
+  if (kind === 'custom-error') {
     return (
       text ?? `reverted with an unrecognized custom error (return data: ${toHex(output ?? new Uint8Array())})`
     )

@@ -45,6 +45,7 @@ import { PERSONAL_METHODS } from './personal.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { SCO_METHODS } from './sco.ts'
 import { SOURCE_METHODS } from './sources.ts'
+import { STACK_TRACE_METHODS } from './stack-trace.ts'
 import { TENDERLY_METHODS } from './tenderly.ts'
 import { TRACE_METHODS } from './trace.ts'
 import { TRACE_REPLAY_METHODS } from './trace-replay.ts'
@@ -78,6 +79,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...STEP_METHODS,
   ...NAME_METHODS,
   ...SOURCE_METHODS,
+  ...STACK_TRACE_METHODS,
   ...VARIABLE_METHODS,
   ...DECODING_METHODS,
   ...COMPARISON_METHODS,

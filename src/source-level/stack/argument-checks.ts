@@ -5,7 +5,7 @@ import type { StackFrame, StackFrameKind } from './stack-frame.ts'
 /** Opcodes by their number counted from the end of the run, whose last one is REVERT. */
 const CHECKS: readonly { readonly kind: StackFrameKind; readonly opcodes: ReadonlyMap<number, number> }[] = [
   {
-    kind: 'call of an account without code',
+    kind: 'account-without-code',
     opcodes: new Map([
       [-9, OP.EXTCODESIZE],
       [-8, OP.ISZERO],
@@ -14,7 +14,7 @@ const CHECKS: readonly { readonly kind: StackFrameKind; readonly opcodes: Readon
     ]),
   },
   {
-    kind: 'invalid arguments',
+    kind: 'invalid-arguments',
     opcodes: new Map([
       [-20, OP.CODESIZE],
       [-15, OP.CODECOPY],
@@ -23,7 +23,7 @@ const CHECKS: readonly { readonly kind: StackFrameKind; readonly opcodes: Readon
     ]),
   },
   {
-    kind: 'invalid arguments',
+    kind: 'invalid-arguments',
     opcodes: new Map([
       [-11, OP.CALLDATASIZE],
       [-7, OP.LT],

@@ -14,10 +14,10 @@ function withoutFunction(run: MessageRun): StackFrame | undefined {
   // Functions that only receive came with 0.6.
   const couldReceive = isEmpty && code.isSince(0, 6, 0)
   if (fallback === undefined) {
-    return { kind: couldReceive ? 'no fallback or receive' : 'unknown function', place: contractPlace(code) }
+    return { kind: couldReceive ? 'no-fallback-or-receive' : 'unknown-function', place: contractPlace(code) }
   }
   if (message.value === 0n || fallback.isPayable) return undefined
-  const kind = couldReceive ? 'fallback is not payable, no receive' : 'fallback is not payable'
+  const kind = couldReceive ? 'fallback-not-payable-no-receive' : 'fallback-not-payable'
   return { kind, place: startOf(code, fallback), value: message.value }
 }
 
@@ -29,11 +29,11 @@ function beforeCall(run: MessageRun): StackFrame | undefined {
   if (contract.isLibrary && message.depth === 0) {
     // Code of libraries reverts calls that are no delegate calls, but for functions that only read.
     if (called?.changesState === false) return undefined
-    return { kind: 'direct call of a library', place: called ? startOf(code, called) : contractPlace(code) }
+    return { kind: 'library-called-directly', place: called ? startOf(code, called) : contractPlace(code) }
   }
   if (called === undefined) return withoutFunction(run)
   if (message.value === 0n || called.isPayable || contract.isLibrary) return undefined
-  return { kind: 'function is not payable', place: startOf(code, called), value: message.value }
+  return { kind: 'function-not-payable', place: startOf(code, called), value: message.value }
 }
 
 /** Did the constructor read its arguments, and nothing else, before it reverted? */
@@ -61,9 +61,9 @@ function beforeCreation(run: MessageRun): StackFrame | undefined {
   const place = constructorPlace(code)
   if (declared === undefined || place === undefined) return undefined
   if (message.value !== 0n && !declared.isPayable) {
-    return { kind: 'function is not payable', place, value: message.value }
+    return { kind: 'function-not-payable', place, value: message.value }
   }
-  return failedAtArguments(run, place) ? { kind: 'invalid arguments', place } : undefined
+  return failedAtArguments(run, place) ? { kind: 'invalid-arguments', place } : undefined
 }
 
 /** The failure that a message without return data must end with. */

@@ -22,18 +22,18 @@ export function isOutOfGas(failure: FrameFailure | undefined): boolean {
 /** How a message failed, as the EVM reports it. */
 export function failureFrame({ failure, output }: RecordedMessage, place: Place | undefined): StackFrame {
   if (failure?.kind === 'reverted') return { kind: 'revert', place, output }
-  if (isOutOfGas(failure)) return { kind: 'out of gas', place }
+  if (isOutOfGas(failure)) return { kind: 'out-of-gas', place }
   const { cause, reason = 'unknown failure' } = failure ?? {}
-  if (reason === FAILURE.CODESIZE_EXCEEDS_MAXIMUM) return { kind: 'code too large', place }
-  if (cause?.kind === 'invalid-opcode') return { kind: 'invalid opcode', place, text: reason }
-  return { kind: 'other failure', place, text: reason }
+  if (reason === FAILURE.CODESIZE_EXCEEDS_MAXIMUM) return { kind: 'code-too-large', place }
+  if (cause?.kind === 'invalid-opcode') return { kind: 'invalid-opcode', place, text: reason }
+  return { kind: 'failure', place, text: reason }
 }
 
 /** REVERT or INVALID at a place of the code. */
 export function revertFrame(run: MessageRun, place: Place | undefined): StackFrame {
   const { output } = run.message
   return run.last?.opcode === OP.INVALID
-    ? { kind: 'invalid opcode', place }
+    ? { kind: 'invalid-opcode', place }
     : { kind: 'revert', place, output }
 }
 
@@ -46,7 +46,7 @@ function nearestPlace(run: MessageRun): Place | undefined {
 export function withPanic(run: MessageRun, frames: readonly StackFrame[]): StackFrame[] | undefined {
   const panic = panicCode(run.message.output)
   if (panic === undefined) return undefined
-  const kept = frames.at(-1)?.kind === 'internal call' ? frames.slice(0, -1) : frames
+  const kept = frames.at(-1)?.kind === 'internal-call' ? frames.slice(0, -1) : frames
   // A call of a function that was never set is the call site itself.
   const outer = panic === 0x51n ? kept.slice(0, -1) : kept
   return [...outer, { kind: 'panic', place: nearestPlace(run), panic, output: run.message.output }]
@@ -60,5 +60,5 @@ export function customErrorFrame(run: MessageRun, errorText: ErrorText): StackFr
   const { output } = run.message
   if (output.length < 4 || revertReason(output) !== undefined) return undefined
   const text = errorText(run)
-  return { kind: 'custom error', place: nearestPlace(run), output, ...(text !== undefined && { text }) }
+  return { kind: 'custom-error', place: nearestPlace(run), output, ...(text !== undefined && { text }) }
 }

@@ -15,7 +15,7 @@ function isRedundant(frames: readonly StackFrame[], index: number): boolean {
   const nextPlace = next?.place
   if (frame === undefined || next === undefined || place === undefined || nextPlace === undefined)
     return false
-  const last = afterNext?.kind === 'unexpected return data' ? afterNext.place : undefined
+  const last = afterNext?.kind === 'return-data-size' ? afterNext.place : undefined
   if (frame.kind === 'call' && last && isSameBytes(place, last) && isSameLine(place, last)) return true
   if (place.function === 'constructor' && nextPlace.function !== 'constructor') return false
   const isRecursion =

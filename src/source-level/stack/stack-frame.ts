@@ -1,41 +1,40 @@
 /** Frames of a stack trace: what ran where, and how the last one failed. */
 import type { Hex } from '../../encoding/hex.ts'
 import type { CodeMap } from '../code-map.ts'
-import type { FunctionKind, FunctionModel } from '../contract-model.ts'
-import type { SourceRange } from '../source-file.ts'
+import type { FunctionKind, FunctionModel, SourceRange } from '../source-file.ts'
 
 /** What a frame is. All but `call` and `internal call` are failures, which stand last. */
 export type StackFrameKind =
   /** A call site: of a function, a contract or a creation. Without a place it is in a contract of unknown sources. */
   | 'call'
   /** A call site in code that the compiler generated. */
-  | 'internal call'
+  | 'internal-call'
   /** REVERT: `require`, `revert`, or code without sources. */
   | 'revert'
-  | 'custom error'
+  | 'custom-error'
   /** `Panic(uint256)`: assertions and checks of the compiler. */
   | 'panic'
   /** INVALID, by which assertions failed before Solidity 0.8. */
-  | 'invalid opcode'
-  | 'function is not payable'
-  | 'fallback is not payable'
+  | 'invalid-opcode'
+  | 'function-not-payable'
+  | 'fallback-not-payable'
   /** Value without data, where there is no function to receive it. */
-  | 'fallback is not payable, no receive'
-  | 'unknown function'
-  | 'no fallback or receive'
-  | 'invalid arguments'
+  | 'fallback-not-payable-no-receive'
+  | 'unknown-function'
+  | 'no-fallback-or-receive'
+  | 'invalid-arguments'
   /** A call returned less data than its type needs. */
-  | 'unexpected return data'
-  | 'call of an account without code'
+  | 'return-data-size'
+  | 'account-without-code'
   /** A call that never started: its value is more than the balance, or it is too deep. */
-  | 'call refused'
-  | 'direct call of a library'
-  | 'precompiled contract'
-  | 'code too large'
-  | 'out of gas'
+  | 'call-refused'
+  | 'library-called-directly'
+  | 'precompile'
+  | 'code-too-large'
+  | 'out-of-gas'
   /** A called contract ran out of gas, and the caller reverted without data. */
-  | 'callee out of gas'
-  | 'other failure'
+  | 'callee-out-of-gas'
+  | 'failure'
 
 /** Where a frame is. */
 export interface Place {
@@ -68,8 +67,9 @@ export interface StackFrame {
   readonly isNearest?: true
 }
 
-/** The place of a range, if it is inside a function. */
+/** The place of a range, if it is inside a function; without a syntax tree any place will do. */
 export function placeOf(code: CodeMap, range: SourceRange | undefined): Place | undefined {
+  if (code.contract === undefined) return range && { contract: code.name, range }
   const around = range?.file.functionAround(range)
   if (range === undefined || around === undefined) return undefined
   return {

@@ -44,7 +44,7 @@ interface Walk {
 }
 
 function callFrame({ code }: MessageRun, { range }: Instruction): StackFrame {
-  if (range === undefined) return { kind: 'internal call', place: contractPlace(code) }
+  if (range === undefined) return { kind: 'internal-call', place: contractPlace(code) }
   const functionKind = range.file.functionAround(range)?.kind ?? 'function'
   return { kind: 'call', functionKind, place: placeOf(code, range) ?? { contract: code.name, range } }
 }
@@ -89,19 +89,30 @@ function withFirst(run: MessageRun, frames: readonly StackFrame[]): StackFrame[]
   return before === undefined ? [...frames] : [before, ...frames]
 }
 
-/** Makes traces by the sources that are known. */
-class StackTracer {
+/** Makes traces by the sources that are known; each message's once. */
+export class StackTracer {
   readonly #sources: TraceSources
+  readonly #traced = new Map<RecordedMessage, readonly StackFrame[]>()
 
   constructor(sources: TraceSources) {
     this.#sources = sources
   }
 
-  trace(message: RecordedMessage): StackFrame[] {
+  /** The frames of a failed message, outermost first; none for one that succeeded. */
+  trace(message: RecordedMessage): readonly StackFrame[] {
+    let frames = this.#traced.get(message)
+    if (frames === undefined) {
+      frames = this.#trace(message)
+      this.#traced.set(message, frames)
+    }
+    return frames
+  }
+
+  #trace(message: RecordedMessage): StackFrame[] {
     if (message.failure === undefined) return []
     if (message.isPrecompile) {
       const text = message.failure.reason
-      return [{ kind: 'precompiled contract', text, ...(message.to && { precompile: message.to }) }]
+      return [{ kind: 'precompile', text, ...(message.to && { precompile: message.to }) }]
     }
     const code = this.#sources.codeOf(message)
     if (code === undefined) return this.#unknown(message)
@@ -141,14 +152,14 @@ class StackTracer {
     if (sent.message.failure === undefined) {
       if (!failsAtCallSite(run, sent)) return undefined
       const hasCode = sent.message.code !== undefined || sent.message.isPrecompile
-      const kind = hasCode ? 'unexpected return data' : 'call of an account without code'
+      const kind = hasCode ? 'return-data-size' : 'account-without-code'
       return withFirst(run, [...frames, { kind, place: site.place }])
     }
     const isOwn = isPassedOn(run, sent) || isPassedOnByProxy(run, sent, this.#sources.codeOf)
     if (!isOwn) return undefined
-    const inner = this.trace(sent.message)
+    const inner = [...this.trace(sent.message)]
     if (failedByGasOfCallee(run, sent)) {
-      inner.push({ kind: 'callee out of gas', place: inner.pop()?.place })
+      inner.push({ kind: 'callee-out-of-gas', place: inner.pop()?.place })
     }
     return withFirst(run, [...frames, site, ...inner])
   }
@@ -193,7 +204,7 @@ class StackTracer {
       // Optimised code may belong to no function.
       const called = code.contract?.bySelector.get(selectorOf(message))
       const start = run.isCreation ? constructorPlace(code) : called && startOf(code, called)
-      const place = failing === undefined ? start : placeOf(code, last.range)
+      const place = failing === undefined && code.contract !== undefined ? start : placeOf(code, last.range)
       return place && withFirst(run, [...frames, revertFrame(run, place)])
     }
     if (last.range !== undefined || message.output.length === 0) return undefined
@@ -206,10 +217,10 @@ class StackTracer {
     const called = code.contract?.bySelector.get(selectorOf(message))
     const entry = code.entry('function', selectorOf(message))
     if (called !== undefined && entry !== undefined && !this.#sources.fitsArguments(entry, message.input)) {
-      return [{ kind: 'invalid arguments', place: startOf(code, called) }]
+      return [{ kind: 'invalid-arguments', place: startOf(code, called) }]
     }
     const unmapped = mayBeUnmapped(run) ? unmappedRevertBeforeFunction(run) : undefined
-    return [unmapped ?? failureFrame(message, contractPlace(code))]
+    return [unmapped ?? failureFrame(message, contractPlace(code) ?? placeOf(code, run.last?.range))]
   }
 }
 
@@ -226,16 +237,11 @@ function byMissingCode(run: MessageRun, { frames }: Walk): StackFrame[] | undefi
   const index = run.lastMapped()
   if (index === undefined || index === 0 || run.at(index)?.opcode !== OP.ISZERO) return undefined
   if (run.at(index - 1)?.opcode !== OP.EXTCODESIZE) return undefined
-  return [...frames, { kind: 'call of an account without code', place: run.lastPlace() }]
+  return [...frames, { kind: 'account-without-code', place: run.lastPlace() }]
 }
 
 function byUnmappedRevert(run: MessageRun, { frames }: Walk): StackFrame[] | undefined {
   if (!mayBeUnmapped(run)) return undefined
   const found = unmappedRevert(run)
   return found === undefined ? undefined : [...frames, found]
-}
-
-/** The frames of a failed message, outermost first; none for one that succeeded. */
-export function stackTrace(message: RecordedMessage, sources: TraceSources): StackFrame[] {
-  return new StackTracer(sources).trace(message)
 }

@@ -56,5 +56,5 @@ export function refusedCall(run: MessageRun): StackFrame | undefined {
   }
   const range = run.at(sent.after - 1)?.range
   if (range === undefined || !run.staysAt(range, sent.after - 1)) return undefined
-  return { kind: 'call refused', place: placeOf(run.code, range), text: sent.message.failure?.reason ?? '' }
+  return { kind: 'call-refused', place: placeOf(run.code, range), text: sent.message.failure?.reason ?? '' }
 }
