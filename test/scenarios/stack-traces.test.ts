@@ -9,7 +9,7 @@ import type { RpcError } from '../../src/rpc/error-codes.ts'
 import { createEthersClients } from '../../src/runners/ethers.ts'
 import { createViemClients } from '../../src/runners/viem.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
-import { caseCompilation, compiledCases } from '../support/stack-trace-cases.ts'
+import { caseBuildInfo, compiledCases } from '../support/stack-trace-cases.ts'
 
 const CAUGHT = '0_8/call-message/external-calls/try-catch-and-back-and-forth'
 const CUSTOM = '0_8/custom-errors/complex-custom-error'
@@ -35,11 +35,9 @@ afterEach(() => t?.close())
 /** A node with a contract of a case, whose sources it knows. */
 async function serveCase(name: string, options: NodeOptions = {}): Promise<Hex> {
   t = await servedNode(options)
-  const { solcVersion, settings, outputs } = compiled
-  const { input } = caseCompilation(name, compiled)
-  await t.call('evm_addSources', { solcVersion, input: { ...input, settings }, output: outputs[name] })
+  await t.call('evm_addSources', caseBuildInfo(name, compiled))
   const [from] = await t.call('eth_accounts')
-  const code = outputs[name]?.contracts['c.sol']?.C?.evm.bytecode.object
+  const code = compiled.outputs[name]?.contracts['c.sol']?.C?.evm.bytecode.object
   const hash = await t.call('eth_sendTransaction', { from, data: `0x${code}`, gas: '0x3d0900' })
   return (await t.call('eth_getTransactionReceipt', hash)).contractAddress
 }

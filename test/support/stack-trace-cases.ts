@@ -100,14 +100,10 @@ export interface CaseRun {
   readonly message: RecordedMessage
 }
 
-/** A compilation of a case. */
-export function caseCompilation(name: string, { solcVersion, settings, outputs }: Compiled): Compilation {
+/** A case as a build-info. */
+export function caseBuildInfo(name: string, { solcVersion, settings, outputs }: Compiled): object {
   const { sources } = stackTraceCases()[name] as Case
-  return readCompilation({
-    solcVersion,
-    input: { language: 'Solidity', sources, settings },
-    output: outputs[name],
-  })
+  return { solcVersion, input: { language: 'Solidity', sources, settings }, output: outputs[name] }
 }
 
 /** Finds the maps of the codes that a message ran, by the contracts of one compilation. */
@@ -147,7 +143,7 @@ const weiOf = ({ value }: CaseTransaction): Hex => `0x${BigInt(value ?? 0).toStr
 export async function* runCase(node: Node, name: string, compiled: Compiled): AsyncGenerator<CaseRun> {
   const { transactions } = stackTraceCases()[name] as Case
   const contracts = compiled.outputs[name]?.contracts as Contracts
-  const compilation = caseCompilation(name, compiled)
+  const compilation = readCompilation(caseBuildInfo(name, compiled))
   const codeOf = codesIn(compilation)
   const codec = await loadAbiCodec()
   const deployed = new Map<number, { address: Hex; abi: CompiledContract['abi'] }>()

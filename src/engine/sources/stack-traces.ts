@@ -56,9 +56,14 @@ export class StackTraces {
     parts.events.on('failedCall', (call) => void this.#failedCalls.set(call.error, call))
   }
 
+  /** Does the node know any sources? */
+  async hasSources(): Promise<boolean> {
+    return (await this.#parts.store.ids()).length > 0
+  }
+
   /** The frames of the failed call, estimate or mined transaction that this error reports; none without sources. */
   async ofError(error: NodeError): Promise<readonly SourceFrame[]> {
-    if ((await this.#parts.store.ids()).length === 0) return []
+    if (!(await this.hasSources())) return []
     const root = await this.#rootOf(error)
     if (root?.failure === undefined) return []
     return new StackTracer(await this.#sourcesOf(root)).trace(root).map(shownFrame)
