@@ -90,6 +90,23 @@ export interface ExecutionFailure {
   readonly transactionHash?: Hex
 }
 
+/** A frame of a stack trace, outermost first; what is not known is absent. */
+export interface SourceFrame {
+  /** `call` and `internal-call` for a call site, else how the code failed (docs/guides/stack-traces.md). */
+  readonly kind: string
+  readonly contract?: string
+  /** `constructor`, `<fallback>` and `<receive>` have no other name. */
+  readonly function?: string
+  readonly file?: string
+  /** From 1, as the column, which counts characters. */
+  readonly line?: number
+  readonly column?: number
+  /** Of a contract whose sources are not known, or of a precompiled contract. */
+  readonly address?: Hex
+  /** How the code failed, in words. */
+  readonly message?: string
+}
+
 /** The rule that a block breaks, in a form for programs. */
 export interface BrokenRule {
   /** The header field, or the part of the block, that the rule is about: `stateRoot`, `proofOfWork`. */
@@ -126,6 +143,8 @@ export class NodeError extends Error {
   readonly data: Hex | BrokenRule | UpstreamFailure | UnknownMethod | undefined
   /** The source for messages in the form of another client. */
   readonly failure: ExecutionFailure | undefined
+  /** Where the code failed, once that was looked up: with the sources of its contracts. */
+  stackTrace: readonly SourceFrame[] | undefined
 
   constructor(
     kind: ErrorKind,

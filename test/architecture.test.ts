@@ -22,6 +22,7 @@ const LAYERS = [
   'store',
   'state',
   'evm',
+  'source-level',
   'execution',
   'comparison',
   'ethereumjs',

@@ -20,8 +20,18 @@ export interface TreeContext {
   readonly codec?: AbiCodec
   /** The code of a contract, to find its ABI by. */
   codeOf(address: Hex): Uint8Array | undefined
+  /** What the sources say of a frame, by the indexes from the root to it. */
+  sourceOf?(path: readonly number[]): CallSource | undefined
   /** Calls and events beyond this many lines are only counted. */
   readonly maxLines?: number
+}
+
+/** A frame at the level of sources. */
+export interface CallSource {
+  readonly contract?: string | undefined
+  readonly function?: string | undefined
+  /** The call site: `contracts/Vault.sol:42:9`. */
+  readonly site?: string | undefined
 }
 
 /** Bytes shown of data that is not decoded. */
@@ -48,7 +58,11 @@ export function contractText(address: Hex, { names, codeOf }: TreeContext): stri
   const precompile = PRECOMPILES.get(address)
   if (precompile !== undefined) return precompile.name
   const name = names.contractName(address, names.isEmpty ? undefined : codeOf(address))
-  return name === undefined ? address : `${plain(name)}@${address.slice(0, 8)}…${address.slice(-4)}`
+  return name === undefined ? address : shortName(name, address)
+}
+
+function shortName(name: string, address: Hex): string {
+  return `${plain(name)}@${address.slice(0, 8)}…${address.slice(-4)}`
 }
 
 function inputText(input: Uint8Array): string {
@@ -58,17 +72,28 @@ function inputText(input: Uint8Array): string {
   return `.${toHex(input.subarray(0, 4))}(${rest})`
 }
 
-function callText(frame: CallFrame, call: DecodedCall | undefined, context: TreeContext): string {
+function callText(
+  frame: CallFrame,
+  call: DecodedCall | undefined,
+  context: TreeContext,
+  source: CallSource | undefined,
+): string {
   const { kind, to, value, input, failure } = frame
   const colour = failure === undefined ? pc.green : pc.red
   const mark = KIND_MARKS[kind] === undefined ? '' : pc.dim(` [${KIND_MARKS[kind]}]`)
   if (kind === 'create' || kind === 'create2') {
     const made = context.names.creation(input)
     const at = to === undefined ? '' : pc.dim(` at ${to}`)
-    const what = made === undefined ? `contract (${input.length} bytes)` : plain(decodedText(made))
+    const other = source?.contract === undefined ? 'contract' : plain(source.contract)
+    const what = made === undefined ? `${other} (${input.length} bytes)` : plain(decodedText(made))
     return `${pc.yellow('new')} ${colour(what)}${valueMark(value)}${at}${mark}`
   }
   const where = to === undefined ? 'nobody' : contractText(to, context)
+  if (call === undefined && source?.function !== undefined) {
+    const owner = where === to && source.contract !== undefined ? shortName(source.contract, to) : where
+    const args = input.length > 4 ? bytesText(input.subarray(4), SHOWN_BYTES) : ''
+    return `${colour(`${owner}.${plain(source.function)}`)}${valueMark(value)}(${args})${mark}`
+  }
   if (call === undefined) return `${colour(`${where}${inputText(input)}`)}${valueMark(value)}${mark}`
   const args = plain(valuesText(call.parameters, call.values))
   return `${colour(`${where}.${call.name}`)}${valueMark(value)}(${args})${mark}`
@@ -149,7 +174,7 @@ class TreeLines {
     this.#context = context
     this.#indent = indent
     this.#maxLines = context.maxLines ?? Number.POSITIVE_INFINITY
-    this.#write(root, undefined)
+    this.#write(root, undefined, [])
   }
 
   /** All lines, with the counts of what is left out. */
@@ -180,7 +205,7 @@ class TreeLines {
     return `${pc.magenta('console.log')} ${plain(consoleText(frame.input, codec))}`
   }
 
-  #write(frame: CallFrame, place: Place | undefined): void {
+  #write(frame: CallFrame, place: Place | undefined, path: readonly number[]): void {
     if (this.#isFull) {
       const { calls, events } = sizeOf(frame)
       this.#left.calls += calls
@@ -188,21 +213,24 @@ class TreeLines {
       return
     }
     const text = frame.kind === 'selfdestruct' ? selfDestructText(frame) : this.#consoleLine(frame)
-    if (text === undefined) this.#writeCall(frame, place)
+    if (text === undefined) this.#writeCall(frame, place, path)
     else this.#add(text, place)
   }
 
-  #writeCall(frame: CallFrame, place: Place | undefined): void {
+  #writeCall(frame: CallFrame, place: Place | undefined, path: readonly number[]): void {
     const isCreation = frame.kind === 'create' || frame.kind === 'create2'
     const call =
       isCreation || frame.isPrecompile ? undefined : this.#context.names.call(frame.input, frame.to)
-    this.#add(`${pc.dim(`[${frame.gasUsed}]`)} ${callText(frame, call, this.#context)}`, place)
+    const source = this.#context.sourceOf?.(path)
+    const site = source?.site === undefined ? '' : `  ${pc.dim(plain(source.site))}`
+    this.#add(`${pc.dim(`[${frame.gasUsed}]`)} ${callText(frame, call, this.#context, source)}${site}`, place)
     const lead = place === undefined ? '' : `${place.lead}${place.isLast ? '   ' : '│  '}`
     const entries = [...inside(frame)]
     const end = endText(frame, call, this.#context)
+    let calls = 0
     for (const [index, entry] of entries.entries()) {
       const inner = { lead, isLast: end === undefined && index === entries.length - 1 }
-      if (!('log' in entry)) this.#write(entry, inner)
+      if (!('log' in entry)) this.#write(entry, inner, [...path, calls++])
       else if (this.#isFull) this.#left.events++
       else this.#add(logText(entry.log, this.#context, entry.index !== undefined), inner)
     }

@@ -5,10 +5,12 @@ import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { BlockReference, FailedCall } from '../engine/model.ts'
+import type { SourceTrace } from '../engine/sources/stack-traces.ts'
 import type { CallFrame } from '../evm/tracing/call-frame.ts'
 import { CallTracer } from '../evm/tracing/call-tracer.ts'
 import { TraceBudget } from '../evm/tracing/trace-budget.ts'
 import { callsConsole, callTreeLines } from './call-tree-lines.ts'
+import { stackTraceLines } from './source-trace.ts'
 
 /** Of more failures at once only this many get a tree; the reasons of all are printed. */
 const MAX_CONCURRENT = 4
@@ -44,10 +46,18 @@ async function linesOf(root: CallFrame, engine: Engine, reference: BlockReferenc
   )
 }
 
+/** The stack of a failure, by the sources that the node knows. */
+function stackOf({ frames }: SourceTrace): string[] {
+  return frames.length === 0 ? [] : stackTraceLines(frames).map((line) => `    ${line}`)
+}
+
 async function treeOfCall({ request, reference, options }: FailedCall, engine: Engine): Promise<string[]> {
   const tree = new CallTracer(new TraceBudget(TREE_BYTES))
-  await engine.queries.traceCall(request, reference, tree, { ...options, timeoutMs: TIMEOUT_MS })
-  return linesOf(tree.root, engine, reference)
+  const limited = { ...options, timeoutMs: TIMEOUT_MS }
+  await engine.queries.traceCall(request, reference, tree, limited)
+  const lines = await linesOf(tree.root, engine, reference)
+  if (!(await engine.stackTraces.hasSources())) return lines
+  return [...lines, ...stackOf(await engine.stackTraces.ofCall(request, reference, limited))]
 }
 
 async function treeOfTransaction(block: ExecutedBlock, index: number, engine: Engine): Promise<string[]> {
@@ -55,7 +65,9 @@ async function treeOfTransaction(block: ExecutedBlock, index: number, engine: En
   await engine.queries.replay(block, (_transaction, i) => (i === index ? tree : undefined), {
     lastIndex: index,
   })
-  return linesOf(tree.root, engine, { hash: block.hash })
+  const lines = await linesOf(tree.root, engine, { hash: block.hash })
+  if (!(await engine.stackTraces.hasSources())) return lines
+  return [...lines, ...stackOf(await engine.stackTraces.ofTransaction(block, index, TIMEOUT_MS))]
 }
 
 /** Settles as `work` does, or with no lines after the timeout; the work itself ends by its own limits. */

@@ -17,6 +17,7 @@ import { WireCallTree, WireStateDiff } from './remote-trace.ts'
 import { hidden } from './secrets.ts'
 import { addSettingFlags, typedFlags } from './setting-flags.ts'
 import { readSettings, type Settings } from './settings.ts'
+import { callSources, sourceTraceLines, sourceTraceOf } from './source-trace.ts'
 import type { Writers } from './start.ts'
 import { stateDiffLines } from './state-diff-lines.ts'
 import { coins } from './terminal-text.ts'
@@ -101,18 +102,26 @@ async function trace(hash: Hex, remote: Remote, options: TraceOptions, { output 
   if (options.json) {
     const calls = await remote.call('debug_traceTransaction', callTracer, z.unknown())
     const state = await remote.call('debug_traceTransaction', prestateTracer, z.unknown())
-    output.write(JSON.stringify({ receipt, calls, state }))
+    const sources = (await sourceTraceOf(hash, remote)) ?? null
+    output.write(JSON.stringify({ receipt, calls, state, sources }))
     return
   }
   const root = await remote.call('debug_traceTransaction', callTracer, WireCallTree)
   const diff = await remote.call('debug_traceTransaction', prestateTracer, WireStateDiff)
   const codes = await codesOf(root, names, remote)
-  const context: TreeContext = { names, codec: await loadAbiCodec(), codeOf: (address) => codes.get(address) }
+  const sources = await sourceTraceOf(hash, remote)
+  const context: TreeContext = {
+    names,
+    codec: await loadAbiCodec(),
+    codeOf: (address) => codes.get(address),
+    ...(sources && { sourceOf: callSources(sources) }),
+  }
   const changes = stateDiffLines(diff, (address) => contractText(address, context))
   const lines = [
     ...headLines(hash, receipt, root),
     '',
     ...callTreeLines(root, context),
+    ...(sources ? sourceTraceLines(sources) : []),
     ...(changes.length === 0 ? [] : ['', pc.bold('State changes'), ...changes]),
   ]
   await printAll(lines, output)
@@ -152,7 +161,8 @@ async function traceOnFork(
   writers: Writers,
 ): Promise<void> {
   const { createNode } = await import('../node/node.ts')
-  const node = await createNode({ ...given, mining: 'manual', rpcTimeoutMs: 0 })
+  const abi = options.abi === undefined ? [] : (paths.fromText(options.abi) as string[])
+  const node = await createNode({ ...given, abi, mining: 'manual', rpcTimeoutMs: 0 })
   try {
     await trace(hash, remoteOf(node, node.engine.fork?.remote.upstream.origin ?? ''), options, writers)
   } finally {
@@ -169,7 +179,7 @@ export function fillTraceCommand(command: Command, writers: Writers): void {
       '--abi <paths>',
       'ABI files, artifact folders, Hardhat or Foundry projects: names for what is printed',
     )
-    .option('--json', 'print the receipt and both traces as JSON')
+    .option('--json', 'print the receipt, both traces and what the sources say as JSON')
     .action((given: string, options: TraceOptions) => {
       const hash = checkHash(given)
       const typed = typedFlags(command)

@@ -31,8 +31,10 @@ import { createQueries, type QueryOptions } from './queries/queries.ts'
 import type { RandomBytes } from './randomness.ts'
 import { EngineReplica } from './replica.ts'
 import type { Enqueue } from './serial-queue.ts'
+import { CodeMaps } from './sources/code-maps.ts'
 import { SourceStore } from './sources/source-store.ts'
 import { EngineSources } from './sources/sources.ts'
+import { StackTraces } from './sources/stack-traces.ts'
 import { createFailureNaming } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -192,19 +194,23 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
 function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
   const { options, parts, queue, dev, peers, sources } = open
   const { collector } = parts
+  const { names } = options
+  const { events } = parts
+  const queries = heldQueries(parts, options)
   let closing: Promise<void> | undefined
   const engine: Engine = {
     config: parts.config,
     commands,
     accounts: options.accounts,
-    names: options.names,
+    names,
+    stackTraces: new StackTraces({ store: sources, maps: new CodeMaps(sources), names, events, queries }),
     sources: new EngineSources(sources, queue.enqueueFor()),
     dev: new EngineDevTools(dev, queue.enqueueFor()),
     forCall: (call) => withQueue(engine, open, queue.enqueueFor(call)),
     peers,
-    events: parts.events,
+    events,
     fork: parts.fork,
-    queries: heldQueries(parts, options),
+    queries,
     replica: new EngineReplica(parts, {
       enqueue: (job) => queue.enqueueInternal(job),
       restorePool: () => restorePool(parts),

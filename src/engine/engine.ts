@@ -54,6 +54,7 @@ import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueFields } from './queries/value-field.ts'
 import type { Replica } from './replica.ts'
 import type { Sources } from './sources/model.ts'
+import type { StackTraces } from './sources/stack-traces.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** Reads. They never wait for a command: the head is read once, and state roots never change under a reader. */
@@ -240,6 +241,8 @@ export interface Engine {
   readonly names: AbiRegistry
   /** Compiler input and output of contracts, found by their code. */
   readonly sources: Sources
+  /** Failures explained by those sources. Call its methods on it. */
+  readonly stackTraces: StackTraces
   readonly dev: DevTools
   /** Scores and bans of remote callers. */
   readonly peers: Peers

@@ -22,6 +22,7 @@ export class InProcessCaller {
     this.#logger = logger
     this.session = {
       ...openSession('in process'),
+      explains: true,
       notify: (notification) => this.#notify(notification),
       onClose: (listener) => {
         this.#onClose.push(listener)

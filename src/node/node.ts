@@ -12,6 +12,7 @@ import { createRandomness } from '../engine/randomness.ts'
 import { createAccounts, type LocalAccounts } from '../engine/wallet/accounts.ts'
 import { createKeyStore, openKeyStore } from '../engine/wallet/key-store.ts'
 import { createWallet } from '../engine/wallet/wallet.ts'
+import { NodeError } from '../errors.ts'
 import { silentLogger } from '../logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from '../options/options.ts'
 import type { Peg } from '../peg/peg.ts'
@@ -280,7 +281,9 @@ function nodeOf(
       try {
         return await dispatcher.request(method, params ?? [], caller.session, { signal })
       } catch (error) {
-        throw error instanceof RpcError ? error : new RpcError(errorObjectIn(options.dialect, error))
+        if (error instanceof RpcError) throw error
+        const stackTrace = error instanceof NodeError ? error.stackTrace : undefined
+        throw new RpcError(errorObjectIn(options.dialect, error), stackTrace)
       }
     },
     async override(address, changes) {

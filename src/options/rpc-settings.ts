@@ -48,6 +48,11 @@ export const RPC_SETTINGS = {
     help: 'answer to a transaction that is mined at once and fails: an error with the reason, or its hash',
     fallback: 'error',
   }),
+  stackTraces: setting(oneOf('off', 'data', 'message'), {
+    flag: '--stack-traces <where>',
+    help: 'where replies to failed calls, estimates and transactions have the stack of the failure, if the sources of the contracts are known: off; data: in data.stack and data.stackTrace, with the revert data in data.data; message: also behind the message',
+    fallback: 'off',
+  }),
   stateOverride: setting(yesOrNo, {
     flag: '--no-state-override',
     help: 'refuse state overrides in calls, estimates, simulations and replays',

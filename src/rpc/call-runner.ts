@@ -109,12 +109,12 @@ export class CallRunner {
     try {
       outcome = this.#begin(running, isBounded)
     } catch (error) {
-      return this.#fail(running, error)
+      return this.#refuse(running, error)
     }
     return outcome instanceof Promise
       ? outcome.then(
           (result) => this.#succeed(running, result),
-          (error) => this.#fail(running, error),
+          (error) => this.#refuse(running, error),
         )
       : this.#succeed(running, outcome)
   }
@@ -200,6 +200,29 @@ export class CallRunner {
     this.#score(name, undefined, session)
     this.#parts.listeners.report(name, started, undefined, session)
     return result
+  }
+
+  /** Fails a call; where code failed and its stack is asked for, after that was looked up. */
+  #refuse(running: Running, error: unknown): Promise<never> {
+    const isAskedFor = this.#parts.options.stackTraces !== 'off' || running.session.explains === true
+    if (!isAskedFor || !(error instanceof NodeError) || error.failure === undefined) {
+      return this.#fail(running, error)
+    }
+    return this.#explain(error).then(() => this.#fail(running, error))
+  }
+
+  /** Puts the stack of failed code into its error. Never rejects: without a stack the error is what it was. */
+  async #explain(error: NodeError): Promise<void> {
+    const { node, logger } = this.#parts
+    try {
+      const found = await node.use((engine) => {
+        const explain = () => engine.stackTraces.ofError(error)
+        return engine.fork === undefined ? explain() : engine.fork.demand.query(explain)
+      })
+      if (found.length > 0) error.stackTrace = found
+    } catch (reason) {
+      logger.debug('a failure has no stack trace', { error: reason })
+    }
   }
 
   #fail({ name, session, started, place, work }: Running, error: unknown): never {

@@ -252,7 +252,7 @@ class JsonRpcDispatcher implements Dispatcher {
     const fail = (error: unknown): Reply | undefined =>
       id === undefined
         ? undefined
-        : refusal(error, id, this.#table.get(name) === undefined ? '2.0' : jsonrpc, this.#options.dialect)
+        : refusal(error, id, this.#table.get(name) === undefined ? '2.0' : jsonrpc, this.#options)
     let outcome: unknown
     try {
       outcome = this.#calls.run({ name, params, session, requestDeadline }, true)

@@ -5,9 +5,11 @@ import {
   type ErrorKind,
   type ExecutionFailure,
   NodeError,
+  type SourceFrame,
   type UnknownMethod,
   type UpstreamFailure,
 } from '../errors.ts'
+import { stackLines } from '../source-level/stack/shown-frame.ts'
 
 /** The number by which clients know a revert, whose data they then decode (geth). */
 export const EXECUTION_REVERTED = 3
@@ -66,11 +68,17 @@ interface MinedFailureData {
   readonly data: Hex
 }
 
+/** The stack of failed code with what else its error has (`rpc/explained-error.ts`). */
+interface ExplainedData {
+  readonly stack: string
+  readonly stackTrace: readonly SourceFrame[]
+}
+
 /** The `error` member of a reply. */
 export interface ErrorObject {
   readonly code: number
   readonly message: string
-  readonly data?: Hex | MinedFailureData | BrokenRule | UpstreamFailure | UnknownMethod
+  readonly data?: Hex | MinedFailureData | BrokenRule | UpstreamFailure | UnknownMethod | ExplainedData
   /** The hash of a transaction that was mined and failed. */
   readonly transactionHash?: Hex
   /** Why it failed, which the reference node's message may not say: `out of gas`. */
@@ -111,18 +119,30 @@ export function responseTooLong(limit: number): NodeError {
   return new NodeError('limit-exceeded', `Response size limit of ${limit} bytes exceeded`)
 }
 
+/** Puts the lines of contracts in front of the lines of an error's stack. */
+export function prependStack(error: Error, frames: readonly SourceFrame[]): void {
+  const heading = `${error.name}: ${error.message}`
+  const own = error.stack ?? heading
+  const rest = own.startsWith(heading) ? own.slice(heading.length) : own.slice(own.indexOf('\n    at '))
+  error.stack = [heading, ...stackLines(frames)].join('\n') + rest
+}
+
 /** The error that callers in process catch: an `Error` with the members of a reply's `error` (EIP-1193). */
 export class RpcError extends Error {
   readonly code: number
   readonly data: ErrorObject['data']
   declare readonly transactionHash?: Hex
   declare readonly reason?: string
+  /** Where code failed, outermost first, if the sources of its contracts are known. */
+  declare readonly stackTrace?: readonly SourceFrame[]
 
-  constructor({ code, message, data, ...mined }: ErrorObject) {
+  /** The `stack` shows the lines of the contracts first. */
+  constructor({ code, message, data, ...mined }: ErrorObject, stackTrace?: readonly SourceFrame[]) {
     super(message)
     this.name = 'RpcError'
     this.code = code
     this.data = data
-    Object.assign(this, mined)
+    Object.assign(this, mined, stackTrace && { stackTrace })
+    if (stackTrace !== undefined) prependStack(this, stackTrace)
   }
 }

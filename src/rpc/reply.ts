@@ -1,9 +1,12 @@
 /** The reply to a call or a batch, and how it is written: as text or in pieces, within the limits of its size. */
+import { NodeError } from '../errors.ts'
 import { textLimitExceeded } from '../evm/tracing/trace-budget.ts'
 import type { Logger } from '../logger.ts'
-import { type Dialect, errorObjectIn } from './dialects.ts'
+import { errorObjectIn } from './dialects.ts'
 import { type ErrorObject, responseTooLong } from './error-codes.ts'
+import { explainedError } from './explained-error.ts'
 import { jsonArray, jsonObject, RawJson, WrittenJson } from './raw-json.ts'
+import type { RpcOptions } from './rpc-options.ts'
 
 /** A request's id; `null` when it could not be read, JSON text when it is a number of more digits than JavaScript's have. */
 export type Id = string | number | null | RawJson
@@ -15,9 +18,17 @@ export type Reply =
 /** The reply to a batch. */
 export type Replies = readonly (Reply | Replies)[]
 
+/** How errors are written. */
+export type ErrorForm = Pick<RpcOptions, 'dialect' | 'stackTraces'>
+
+const PLAIN: ErrorForm = { dialect: 'rsk', stackTraces: 'off' }
+
 /** The reply that refuses a call, or a message as a whole. */
-export function refusal(error: unknown, id: Id = null, jsonrpc = '2.0', dialect: Dialect = 'rsk'): Reply {
-  return { jsonrpc, id, error: errorObjectIn(dialect, error) }
+export function refusal(error: unknown, id: Id = null, jsonrpc = '2.0', form: ErrorForm = PLAIN): Reply {
+  const { dialect, stackTraces } = form
+  const plain = errorObjectIn(dialect, error)
+  const stackTrace = error instanceof NodeError ? error.stackTrace : undefined
+  return { jsonrpc, id, error: explainedError(plain, stackTrace, stackTraces) }
 }
 
 /** Bytes of what is JSON text already and has a limit of its own: raw results, and ids. */

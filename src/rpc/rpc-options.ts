@@ -12,6 +12,7 @@ export interface RpcOptions
     | 'singleUseSnapshots'
     | 'stateOverride'
     | 'minedReverts'
+    | 'stackTraces'
     | 'order'
     | 'maxBatch'
     | 'rpcTimeoutMs'

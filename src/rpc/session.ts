@@ -14,6 +14,8 @@ export interface Session extends CallOrigin {
   readonly entitlements: ReadonlySet<Entitlement>
   /** The name that the client gives itself (`User-Agent`); absent in process. */
   readonly userAgent?: string | undefined
+  /** Do errors of failed code have its stack trace, whatever the setting for replies is? */
+  readonly explains?: true | undefined
   /** May this caller use the method? */
   allows(method: MethodNames): boolean
   /** Charges a message, in calls, before any of them runs; returns the error when it is refused. Absent: nothing is charged. */

@@ -36,8 +36,8 @@ function requestsOf(node: Node): Node['request'] {
       return await node.request(call)
     } catch (error) {
       if (!(error instanceof RpcError) || typeof error.data !== 'string') throw error
-      const { message, data } = error
-      throw new RpcError({ code: EXECUTION_REVERTED, message, data })
+      const { message, data, stackTrace } = error
+      throw new RpcError({ code: EXECUTION_REVERTED, message, data }, stackTrace)
     }
   }
 }

@@ -158,6 +158,14 @@ export function fill(template: CodeTemplate, code: Uint8Array): FilledPlaces | u
   return { kind: isExact ? 'exact' : 'partial', libraries, immutables }
 }
 
+/** How init code agrees with creation code: `exact` with the hashes of the sources; `undefined` where it begins with other code. */
+export function creationMatch(template: CodeTemplate, initcode: Uint8Array): MatchKind | undefined {
+  const { code, links } = template
+  if (code.length === 0 || constructorArguments(template, initcode) === undefined) return undefined
+  const isExact = equal(cleared(initcode.subarray(0, code.length), links), cleared(code, links))
+  return isExact && namesSources(code) ? 'exact' : 'partial'
+}
+
 /**
  * The constructor arguments behind creation code in init code; `undefined` where the init code begins with other code. Its
  * metadata may differ, in length too.

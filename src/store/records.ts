@@ -276,6 +276,11 @@ export const storedCompilation = z
     bytes: z.int().describe('that it takes in the tables'),
     /** Of the codes of its contracts without metadata, in the order of the contracts. */
     lengths: z.array(z.int()).readonly(),
+    /** Bytes of the creation codes of its contracts (`sources/creation-probe.ts`). */
+    creations: z
+      .array(z.object({ length: z.int(), at: z.int(), bytes: hex }).readonly())
+      .readonly()
+      .default([]),
   })
   .readonly()
 

@@ -8,11 +8,14 @@ import { Call as EngineCall } from '../../src/engine/call.ts'
 import type { DevTools } from '../../src/engine/dev/dev-tools.ts'
 import type { Commands, Engine, Queries } from '../../src/engine/engine.ts'
 import { createEmitter } from '../../src/engine/events.ts'
+import type { EngineEvents } from '../../src/engine/model.ts'
 import type { Peers } from '../../src/engine/peers/peer-scoring.ts'
 import type { SimulationStep, StepResult } from '../../src/engine/queries/simulate-steps.ts'
 import { createRandomness } from '../../src/engine/randomness.ts'
+import { CodeMaps } from '../../src/engine/sources/code-maps.ts'
 import { SourceStore } from '../../src/engine/sources/source-store.ts'
 import { EngineSources } from '../../src/engine/sources/sources.ts'
+import { StackTraces } from '../../src/engine/sources/stack-traces.ts'
 import type { Cost } from '../../src/engine/wallet/encrypted-key.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
@@ -332,9 +335,15 @@ export function fakeEngine(
     instanceId: () => UNKNOWN,
     ...parts.dev,
   }
+  const names = createAbiRegistry()
+  const events = createEmitter<EngineEvents>((error) => {
+    throw error
+  })
+  const store = new SourceStore(createMemoryStore())
   const engine: Engine = {
     holdStates: () => undefined,
-    sources: new EngineSources(new SourceStore(createMemoryStore()), (job) => job(new EngineCall())),
+    sources: new EngineSources(store, (job) => job(new EngineCall())),
+    stackTraces: new StackTraces({ store, maps: new CodeMaps(store), names, events, queries }),
     config,
     commands,
     queries,
@@ -350,7 +359,7 @@ export function fakeEngine(
       milliseconds: Date.now,
       random: createRandomness(undefined),
     }),
-    names: createAbiRegistry(),
+    names,
     dev,
     forCall: () => engine,
     peers: fakePeers(),
@@ -363,9 +372,7 @@ export function fakeEngine(
     },
     fork: undefined,
     retire: note('retire', undefined),
-    events: createEmitter((error) => {
-      throw error
-    }),
+    events,
     close: async () => {},
   }
   return { engine, calls }

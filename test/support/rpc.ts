@@ -22,6 +22,7 @@ export const OPTIONS: RpcOptions = {
   singleUseSnapshots: false,
   stateOverride: true,
   minedReverts: 'error',
+  stackTraces: 'off',
   order: 'fees',
   maxBatch: 50,
   rpcTimeoutMs: 5000,

@@ -19,6 +19,7 @@ import {
   type SourceMatch,
 } from '../../sources/compilation.ts'
 import { artifactOf } from '../../sources/compiled-abis.ts'
+import { type CreationProbe, creationProbe, mayBegin } from '../../sources/creation-probe.ts'
 import { LONGEST_COMPILATION, restoreCompilation } from '../../sources/read-compilation.ts'
 import type { CompiledCode, StoredCompilation } from '../../store/records.ts'
 import { codeEntryKey, codesOfLength, compilationOf } from '../../store/source-keys.ts'
@@ -53,6 +54,7 @@ export interface PreparedCompilation {
   readonly id: Hex
   readonly text: Uint8Array
   readonly codes: readonly { readonly length: number; readonly code: CompiledCode }[]
+  readonly creations: readonly CreationProbe[]
   readonly bytes: number
 }
 
@@ -64,7 +66,8 @@ function codeOf(file: string, name: string, { code, links, immutables }: CodeTem
 export async function prepare(compilation: Compilation): Promise<PreparedCompilation> {
   const text = await compress(compilationText(compilation))
   let bytes = text.length
-  const codes = [...contractsOf(compilation)].map(({ file, name, contract }) => {
+  const contracts = [...contractsOf(compilation)]
+  const codes = contracts.map(({ file, name, contract }) => {
     const template = templateOf(contract.evm.deployedBytecode)
     bytes += 2 * template.code.length
     return {
@@ -72,7 +75,8 @@ export async function prepare(compilation: Compilation): Promise<PreparedCompila
       code: codeOf(file, name, template),
     }
   })
-  return { id: compilation.id, text, codes, bytes }
+  const creations = contracts.map(({ contract }) => creationProbe(templateOf(contract.evm.bytecode)))
+  return { id: compilation.id, text, codes, creations, bytes }
 }
 
 /** A compilation and its number, which is greater than those of the older ones. */
@@ -88,6 +92,7 @@ export class SourceStore {
   #order: Order | undefined
   /** Replaced when sources are added: what a search has found meanwhile is not kept. */
   #abis = emptyAbis()
+  #generation = 0
 
   constructor(store: Parts, bounds: SourceBounds = BOUNDS) {
     this.#store = store
@@ -95,17 +100,23 @@ export class SourceStore {
     this.#bounds = bounds
   }
 
+  /** Changes whenever a compilation is added or dropped. */
+  get generation(): number {
+    return this.#generation
+  }
+
   /** Reads the tables again at the next use, after another node has changed them. */
   reload(): void {
     this.#order = undefined
     this.#abis = emptyAbis()
+    this.#generation++
   }
 
   /**
    * Adds a compilation, and drops the oldest ones beyond the bounds; false when it is known. Durable once it resolves.
    * Throws `invalid-params` for one that is larger than all bounds.
    */
-  async add({ id, text, codes, bytes }: PreparedCompilation): Promise<boolean> {
+  async add({ id, text, codes, creations, bytes }: PreparedCompilation): Promise<boolean> {
     const { compilations, compilationOrder, compiledCodes } = this.#tables
     if (bytes > this.#bounds.bytes) {
       throw new NodeError(
@@ -115,7 +126,7 @@ export class SourceStore {
     }
     const order = await this.#known()
     if (order.has(id)) return false
-    const entry = { id, bytes, lengths: codes.map(({ length }) => length) }
+    const entry = { id, bytes, lengths: codes.map(({ length }) => length), creations }
     const number = 1 + ([...order.values()].at(-1)?.number ?? 0)
     const dropped = this.#beyondBounds(order, bytes)
     const writes = [
@@ -128,6 +139,7 @@ export class SourceStore {
     this.#abis = emptyAbis()
     for (const compilation of dropped) order.delete(compilation.id)
     order.set(id, { ...entry, number })
+    this.#generation++
     return true
   }
 
@@ -197,6 +209,15 @@ export class SourceStore {
       }
     }
     return best?.match
+  }
+
+  /** Ids of the compilations of which one may have made this init code, the latest first. */
+  async mayHaveCreated(initcode: Uint8Array): Promise<readonly Hex[]> {
+    const order = [...(await this.#known()).values()]
+    return order
+      .filter(({ creations }) => creations.some((probe) => mayBegin(probe, initcode)))
+      .map(({ id }) => id)
+      .toReversed()
   }
 
   /** What a person has verified at an address, unless its code has changed since. */

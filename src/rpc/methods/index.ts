@@ -45,6 +45,7 @@ import { PERSONAL_METHODS } from './personal.ts'
 import { RPC_METHODS } from './rpc.ts'
 import { SCO_METHODS } from './sco.ts'
 import { SOURCE_METHODS } from './sources.ts'
+import { STACK_TRACE_METHODS } from './stack-trace.ts'
 import { TENDERLY_METHODS } from './tenderly.ts'
 import { TOKEN_METHODS } from './tokens.ts'
 import { TRACE_METHODS } from './trace.ts'
@@ -80,6 +81,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...NAME_METHODS,
   ...SOURCE_METHODS,
   ...TOKEN_METHODS,
+  ...STACK_TRACE_METHODS,
   ...VARIABLE_METHODS,
   ...DECODING_METHODS,
   ...COMPARISON_METHODS,

@@ -1,0 +1,91 @@
+/** The maps of codes that ran, by the sources that the node knows. */
+import { LRUCache } from 'lru-cache'
+import type { Hex } from '../../encoding/hex.ts'
+import type { CodeMap } from '../../source-level/code-map.ts'
+import { CompilationMap } from '../../source-level/compilation-map.ts'
+import type { RecordedMessage } from '../../source-level/message-recorder.ts'
+import type { CodeOf } from '../../source-level/stack/message-run.ts'
+import type { SourceStore } from './source-store.ts'
+
+/** Characters of the compilations that are kept with their maps. */
+const CACHE_CHARACTERS = 64 << 20
+/** Compilations that are read to find the one that made init code. */
+const MOST_READ = 16
+/** Messages of one transaction whose codes are looked up. */
+const MOST_MESSAGES = 10_000
+
+/** A code and what was found for it. */
+interface Found {
+  /** Of the store at that time. */
+  readonly generation: number
+  readonly map: CodeMap | undefined
+}
+
+/** Finds maps, and keeps them. */
+export class CodeMaps {
+  readonly #store: SourceStore
+  readonly #compilations = new LRUCache<Hex, CompilationMap>({
+    maxSize: CACHE_CHARACTERS,
+    sizeCalculation: ({ size }) => Math.max(1, size),
+  })
+  readonly #codes = new WeakMap<Uint8Array, Found>()
+
+  constructor(store: SourceStore) {
+    this.#store = store
+  }
+
+  /** A compilation with its maps, by its id. */
+  async compilation(id: Hex): Promise<CompilationMap | undefined> {
+    const kept = this.#compilations.get(id)
+    if (kept !== undefined) return kept
+    const compilation = await this.#store.get(id)
+    if (compilation === undefined) return undefined
+    const map = new CompilationMap(compilation)
+    this.#compilations.set(id, map)
+    return map
+  }
+
+  /** The maps of the codes that a message, and those that it sent, ran. */
+  async of(root: RecordedMessage): Promise<CodeOf> {
+    const found = new Map<RecordedMessage, CodeMap>()
+    const open = [root]
+    for (let read = 0; read < MOST_MESSAGES; read++) {
+      const message = open.shift()
+      if (message === undefined) break
+      const map = await this.#mapOf(message)
+      if (map !== undefined) found.set(message, map)
+      open.push(...message.sent.map((sent) => sent.message))
+    }
+    return (message) => found.get(message)
+  }
+
+  async #mapOf({ code, kind }: RecordedMessage): Promise<CodeMap | undefined> {
+    if (code === undefined) return undefined
+    const { generation } = this.#store
+    const known = this.#codes.get(code)
+    if (known?.generation === generation) return known.map
+    const isCreation = kind === 'create' || kind === 'create2'
+    const map = isCreation ? await this.#created(code) : await this.#deployed(code)
+    this.#codes.set(code, { generation, map })
+    return map
+  }
+
+  async #deployed(code: Uint8Array): Promise<CodeMap | undefined> {
+    const match = await this.#store.match(code)
+    return match && (await this.compilation(match.compilation))?.code(match, false)
+  }
+
+  async #created(initcode: Uint8Array): Promise<CodeMap | undefined> {
+    let partial: CodeMap | undefined
+    const ids = await this.#store.mayHaveCreated(initcode)
+    for (const id of ids.slice(0, MOST_READ)) {
+      const compilation = await this.compilation(id)
+      const found = compilation?.creationOf(initcode)
+      if (compilation === undefined || found === undefined) continue
+      const map = compilation.code(found, true)
+      if (found.kind === 'exact') return map
+      partial ??= map
+    }
+    return partial
+  }
+}

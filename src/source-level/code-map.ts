@@ -1,0 +1,101 @@
+/** The instructions of compiled code with their places in the sources. */
+import type { AbiEntry } from '../abi/entry.ts'
+import { opcodeAt, sizeOf } from '../evm/code-analysis.ts'
+import type { ContractModel } from './contract-model.ts'
+import type { SourceFile, SourceRange } from './source-file.ts'
+import type { JumpKind, SourceMap } from './source-map.ts'
+
+/** One instruction. */
+export interface Instruction {
+  readonly pc: number
+  readonly opcode: number
+  readonly jump: JumpKind
+  /** Absent where the compiler names no source that is known: in code that it generated, and behind the map. */
+  readonly range?: SourceRange
+}
+
+/** What a code map is made of. */
+export interface CodeMapParts {
+  /** Name of the contract. */
+  readonly name: string
+  /** Absent without a syntax tree. */
+  readonly contract: ContractModel | undefined
+  /** Numbers of `major.minor.patch`. */
+  readonly version: readonly [number, number, number]
+  readonly isCreation: boolean
+  /** As the compiler made it: link places hold anything. */
+  readonly code: Uint8Array
+  readonly map: SourceMap
+  readonly fileOf: (id: number) => SourceFile | undefined
+  /** Finds a function of the contract, or an error of the compilation, by its selector of 8 hex digits. */
+  entry(kind: 'function' | 'error', selector: string): AbiEntry | undefined
+}
+
+/** Code with its map. */
+export class CodeMap {
+  readonly name: string
+  readonly contract: ContractModel | undefined
+  readonly isCreation: boolean
+  readonly #parts: CodeMapParts
+  /** Number of the instruction at each pc; -1 within pushed data. */
+  readonly #indexes: Int32Array
+  readonly #instructions: (Instruction | undefined)[] = []
+
+  constructor(parts: CodeMapParts) {
+    this.#parts = parts
+    this.name = parts.name
+    this.contract = parts.contract
+    this.isCreation = parts.isCreation
+    this.#indexes = indexesOf(parts.code)
+  }
+
+  /** Bytes of the compiled code. */
+  get length(): number {
+    return this.#parts.code.length
+  }
+
+  /** The instruction at a pc; `undefined` within pushed data and behind the code. */
+  at(pc: number): Instruction | undefined {
+    const index = this.#indexes[pc]
+    if (index === undefined || index < 0) return undefined
+    let found = this.#instructions[index]
+    if (found === undefined) {
+      found = this.#read(pc, index)
+      this.#instructions[index] = found
+    }
+    return found
+  }
+
+  /** Is the compiler's version at least this one? */
+  isSince(major: number, minor: number, patch: number): boolean {
+    const [a, b, c] = this.#parts.version
+    if (a !== major) return a > major
+    return b !== minor ? b > minor : c >= patch
+  }
+
+  /** The function or error with a selector of 8 hex digits. */
+  entry(kind: 'function' | 'error', selector: string): AbiEntry | undefined {
+    return this.#parts.entry(kind, selector)
+  }
+
+  #read(pc: number, index: number): Instruction {
+    const { code, map, fileOf } = this.#parts
+    const opcode = opcodeAt(code, pc)
+    const file = index < map.length ? fileOf(map.files[index] ?? -1) : undefined
+    const start = map.starts[index] ?? 0
+    const end = start + (map.lengths[index] ?? 0)
+    return {
+      pc,
+      opcode,
+      jump: map.jumpAt(index),
+      ...(file && start >= 0 && end >= start && { range: { file, start, end } }),
+    }
+  }
+}
+
+function indexesOf(code: Uint8Array): Int32Array {
+  const indexes = new Int32Array(code.length).fill(-1)
+  let index = 0
+  for (let pc = 0; pc < code.length; pc += sizeOf(opcodeAt(code, pc))) indexes[pc] = index++
+  return indexes
+}

@@ -1,0 +1,115 @@
+/** A recorded message with the map of its code: what ran, and where it stands in the sources. */
+import type { CodeMap, Instruction } from '../code-map.ts'
+import type { RecordedMessage, SentMessage } from '../message-recorder.ts'
+import { isSameRange, type SourceRange } from '../source-file.ts'
+import { type Place, placeOf } from './stack-frame.ts'
+
+/** The opcodes by which compilers' code is recognised. */
+export const OP = {
+  LT: 0x10,
+  ISZERO: 0x15,
+  CALLDATASIZE: 0x36,
+  CODESIZE: 0x38,
+  CODECOPY: 0x39,
+  EXTCODESIZE: 0x3b,
+  JUMP: 0x56,
+  JUMPI: 0x57,
+  JUMPDEST: 0x5b,
+  DUP1: 0x80,
+  CREATE: 0xf0,
+  CALL: 0xf1,
+  DELEGATECALL: 0xf4,
+  STATICCALL: 0xfa,
+  REVERT: 0xfd,
+  INVALID: 0xfe,
+} as const
+
+/** Finds the map of the code that a message ran. */
+export type CodeOf = (message: RecordedMessage) => CodeMap | undefined
+
+/** Was the message never started? */
+export function isRefused({ failure }: RecordedMessage): boolean {
+  return failure?.kind === 'refused'
+}
+
+/** The last message that really started. */
+export function lastSent({ sent }: RecordedMessage): SentMessage | undefined {
+  return sent.findLast(({ message }) => message.kind !== 'selfdestruct' && !isRefused(message))
+}
+
+/** The last four bytes of the selector as hex digits; shorter when there are fewer. */
+export function selectorOf({ input }: RecordedMessage): string {
+  return Buffer.from(input.subarray(0, 4)).toString('hex')
+}
+
+/** A message whose code has a map. */
+export class MessageRun {
+  readonly message: RecordedMessage
+  readonly code: CodeMap
+  readonly isCreation: boolean
+
+  constructor(message: RecordedMessage, code: CodeMap) {
+    this.message = message
+    this.code = code
+    this.isCreation = message.kind === 'create' || message.kind === 'create2'
+  }
+
+  /** Instructions that ran. */
+  get length(): number {
+    return this.message.pcs.length
+  }
+
+  /** The instruction at a number of the run; negative ones count from its end. */
+  at(index: number): Instruction | undefined {
+    const pc = this.message.pcs[index < 0 ? this.length + index : index]
+    return pc === undefined ? undefined : this.code.at(pc)
+  }
+
+  /** The last instruction, unless the run ended with a message that never came back. */
+  get last(): Instruction | undefined {
+    return this.at(-1)
+  }
+
+  get hasReverted(): boolean {
+    return this.message.failure?.kind === 'reverted'
+  }
+
+  /** Did these opcodes run at these numbers, counted from the end, with no message in between? */
+  endsWith(opcodes: ReadonlyMap<number, number>): boolean {
+    const first = this.length + Math.min(...opcodes.keys())
+    if (first < 0 || (lastSent(this.message)?.after ?? 0) > first) return false
+    return [...opcodes].every(([index, opcode]) => this.at(index)?.opcode === opcode)
+  }
+
+  /** Are all instructions from a number on at this range, as far as they have one? */
+  staysAt(range: SourceRange, from: number): boolean {
+    if ((lastSent(this.message)?.after ?? 0) > from) return false
+    for (let index = from; index < this.length; index++) {
+      const here = this.at(index)?.range
+      if (here !== undefined && !isSameRange(here, range)) return false
+    }
+    return true
+  }
+
+  /** The number of the last instruction with a range, after the last message. */
+  lastMapped(): number | undefined {
+    const from = lastSent(this.message)?.after ?? 0
+    for (let index = this.length - 1; index >= from; index--) {
+      if (this.at(index)?.range !== undefined) return index
+    }
+    return undefined
+  }
+
+  /** The last place inside a function. */
+  lastPlace(): Place | undefined {
+    let checked: SourceRange | undefined
+    for (let index = this.length - 1; index >= 0; index--) {
+      const range = this.at(index)?.range
+      if (range === undefined || (checked !== undefined && isSameRange(checked, range))) continue
+      const place = placeOf(this.code, range)
+      if (place !== undefined) return place
+      checked = range
+    }
+    return undefined
+  }
+}

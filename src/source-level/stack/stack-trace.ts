@@ -1,0 +1,247 @@
+/** The stack trace of a failed message: the call sites from the outermost on, and how the last frame failed. */
+import type { AbiEntry } from '../../abi/entry.ts'
+import type { Instruction } from '../code-map.ts'
+import type { RecordedMessage } from '../message-recorder.ts'
+import { adjusted } from './argument-checks.ts'
+import { beforeRun } from './before-run.ts'
+import { customErrorFrame, type ErrorText, failureFrame, revertFrame, withPanic } from './failure-frame.ts'
+import { type CodeOf, lastSent, MessageRun, OP, selectorOf } from './message-run.ts'
+import { withoutRedundant } from './redundant-frames.ts'
+import {
+  constructorPlace,
+  contractPlace,
+  type Place,
+  placeOf,
+  type StackFrame,
+  startOf,
+} from './stack-frame.ts'
+import {
+  failedByGasOfCallee,
+  failsAtCallSite,
+  hasDataOf,
+  isPassedOn,
+  isPassedOnByProxy,
+  refusedCall,
+} from './submessages.ts'
+import { mayBeUnmapped, unmappedRevert, unmappedRevertBeforeFunction } from './unmapped-revert.ts'
+
+/** What a trace needs besides the message. */
+export interface TraceSources {
+  readonly codeOf: CodeOf
+  readonly errorText: ErrorText
+  /** Can the arguments of a function be decoded from call data? */
+  fitsArguments(entry: AbiEntry, input: Uint8Array): boolean
+}
+
+/** The internal calls that were open when a run ended. */
+interface Walk {
+  /** Their call sites. */
+  readonly frames: readonly StackFrame[]
+  /** Their first instructions. */
+  readonly entries: readonly Instruction[]
+  /** Was any function entered that the map knows? */
+  readonly hasEntered: boolean
+}
+
+function callFrame({ code }: MessageRun, { range }: Instruction): StackFrame {
+  if (range === undefined) return { kind: 'internal-call', place: contractPlace(code) }
+  const functionKind = range.file.functionAround(range)?.kind ?? 'function'
+  return { kind: 'call', functionKind, place: placeOf(code, range) ?? { contract: code.name, range } }
+}
+
+/** Follows the jumps into functions and out of them. */
+function walk(run: MessageRun): Walk {
+  const frames: StackFrame[] = []
+  const entries: Instruction[] = []
+  let hasEntered = false
+  for (let index = 0; index < run.length; index++) {
+    const instruction = run.at(index)
+    if (instruction === undefined || instruction.jump === 'none') continue
+    if (instruction.jump === 'out') {
+      frames.pop()
+      entries.pop()
+      continue
+    }
+    const next = run.at(index + 1)
+    if (next?.opcode !== OP.JUMPDEST) continue
+    frames.push(callFrame(run, instruction))
+    entries.push(next)
+    hasEntered ||= next.range !== undefined
+  }
+  return { frames, entries, hasEntered }
+}
+
+/** The frame of the constructor or function that began a run. */
+function firstFrame(run: MessageRun): StackFrame | undefined {
+  const { code, message } = run
+  if (run.isCreation) return { kind: 'call', functionKind: 'constructor', place: constructorPlace(code) }
+  const { contract } = code
+  const called =
+    message.input.length === 0 ? contract?.receive : contract?.bySelector.get(selectorOf(message))
+  const declared = called ?? contract?.fallback
+  return declared && { kind: 'call', functionKind: declared.kind, place: startOf(code, declared) }
+}
+
+/** A modifier that fails first has no call site: its function is put in front. */
+function withFirst(run: MessageRun, frames: readonly StackFrame[]): StackFrame[] {
+  const [first] = frames
+  const before = first?.kind === 'call' && first.functionKind === 'modifier' ? firstFrame(run) : undefined
+  return before === undefined ? [...frames] : [before, ...frames]
+}
+
+/** Makes traces by the sources that are known; each message's once. */
+export class StackTracer {
+  readonly #sources: TraceSources
+  readonly #traced = new Map<RecordedMessage, readonly StackFrame[]>()
+
+  constructor(sources: TraceSources) {
+    this.#sources = sources
+  }
+
+  /** The frames of a failed message, outermost first; none for one that succeeded. */
+  trace(message: RecordedMessage): readonly StackFrame[] {
+    let frames = this.#traced.get(message)
+    if (frames === undefined) {
+      frames = this.#trace(message)
+      this.#traced.set(message, frames)
+    }
+    return frames
+  }
+
+  #trace(message: RecordedMessage): StackFrame[] {
+    if (message.failure === undefined) return []
+    if (message.isPrecompile) {
+      const text = message.failure.reason
+      return [{ kind: 'precompile', text, ...(message.to && { precompile: message.to }) }]
+    }
+    const code = this.#sources.codeOf(message)
+    if (code === undefined) return this.#unknown(message)
+    const run = new MessageRun(message, code)
+    const early = beforeRun(run)
+    if (early !== undefined) return [early]
+    return adjusted(run, withoutRedundant(this.#afterRun(run)))
+  }
+
+  /** A contract without sources; the message that it passed on may have some. */
+  #unknown(message: RecordedMessage): StackFrame[] {
+    const isCreation = message.kind === 'create' || message.kind === 'create2'
+    const unknown = { address: message.to, isCreation }
+    const sent = lastSent(message)?.message
+    if (sent?.failure !== undefined && hasDataOf(message, sent)) {
+      return [{ kind: 'call', unknown }, ...this.trace(sent)]
+    }
+    return [{ ...failureFrame(message, undefined), unknown }]
+  }
+
+  #afterRun(run: MessageRun): StackFrame[] {
+    const walked = walk(run)
+    return (
+      this.#bySubmessage(run, walked) ??
+      this.#byRefusal(run, walked) ??
+      this.#byLastInstruction(run, walked) ??
+      byMissingCode(run, walked) ??
+      byUnmappedRevert(run, walked) ?? [...walked.frames, failureFrame(run.message, failurePlace(run))]
+    )
+  }
+
+  #bySubmessage(run: MessageRun, { frames }: Walk): StackFrame[] | undefined {
+    const sent = lastSent(run.message)
+    const instruction = sent && run.at(sent.after - 1)
+    if (sent === undefined || instruction === undefined) return undefined
+    const site = callFrame(run, instruction)
+    if (sent.message.failure === undefined) {
+      if (!failsAtCallSite(run, sent)) return undefined
+      const hasCode = sent.message.code !== undefined || sent.message.isPrecompile
+      const kind = hasCode ? 'return-data-size' : 'account-without-code'
+      return withFirst(run, [...frames, { kind, place: site.place }])
+    }
+    const isOwn = isPassedOn(run, sent) || isPassedOnByProxy(run, sent, this.#sources.codeOf)
+    if (!isOwn) return undefined
+    const inner = [...this.trace(sent.message)]
+    if (failedByGasOfCallee(run, sent)) {
+      inner.push({ kind: 'callee-out-of-gas', place: inner.pop()?.place })
+    }
+    return withFirst(run, [...frames, site, ...inner])
+  }
+
+  #byRefusal(run: MessageRun, { frames }: Walk): StackFrame[] | undefined {
+    const refused = refusedCall(run)
+    return refused && withFirst(run, [...frames, refused])
+  }
+
+  #byLastInstruction(run: MessageRun, walked: Walk): StackFrame[] | undefined {
+    const reverted = this.#byRevert(run, walked)
+    if (reverted !== undefined || run.isCreation || walked.hasEntered) return reverted
+    const { last, code } = run
+    if (last === undefined || !run.hasReverted) return undefined
+    const failing = last.range?.file.functionAround(last.range)
+    if (failing !== undefined) {
+      const isUnnamed = failing === code.contract?.fallback || failing === code.contract?.receive
+      const isInside = isUnnamed && last.opcode === OP.REVERT
+      return [revertFrame(run, isInside ? placeOf(code, last.range) : startOf(code, failing))]
+    }
+    return this.#beforeFunction(run)
+  }
+
+  /** REVERT and INVALID inside a function, and those with data. */
+  #byRevert(run: MessageRun, walked: Walk): StackFrame[] | undefined {
+    const { last, code, message } = run
+    if (last === undefined || (last.opcode !== OP.REVERT && last.opcode !== OP.INVALID)) return undefined
+    const isInside = last.range !== undefined && (walked.hasEntered || run.isCreation)
+    const failing = isInside ? last.range?.file.functionAround(last.range) : undefined
+    const frames = [...walked.frames]
+    if (failing?.kind === 'modifier') {
+      const entry = walked.entries.at(-1)
+      const before =
+        entry === undefined ? (run.isCreation ? firstFrame(run) : undefined) : callFrame(run, entry)
+      if (before !== undefined) frames.push(before)
+    }
+    const panicking = withPanic(run, frames)
+    if (panicking !== undefined) return withFirst(run, panicking)
+    const custom = customErrorFrame(run, this.#sources.errorText)
+    if (custom !== undefined) return withFirst(run, [...frames, custom])
+    if (isInside) {
+      // Optimised code may belong to no function.
+      const called = code.contract?.bySelector.get(selectorOf(message))
+      const start = run.isCreation ? constructorPlace(code) : called && startOf(code, called)
+      const place = failing === undefined && code.contract !== undefined ? start : placeOf(code, last.range)
+      return place && withFirst(run, [...frames, revertFrame(run, place)])
+    }
+    if (last.range !== undefined || message.output.length === 0) return undefined
+    return withFirst(run, [...frames, revertFrame(run, contractPlace(code))])
+  }
+
+  /** A revert before any function was entered: of arguments that cannot be decoded, or of another check. */
+  #beforeFunction(run: MessageRun): StackFrame[] {
+    const { code, message } = run
+    const called = code.contract?.bySelector.get(selectorOf(message))
+    const entry = code.entry('function', selectorOf(message))
+    if (called !== undefined && entry !== undefined && !this.#sources.fitsArguments(entry, message.input)) {
+      return [{ kind: 'invalid-arguments', place: startOf(code, called) }]
+    }
+    const unmapped = mayBeUnmapped(run) ? unmappedRevertBeforeFunction(run) : undefined
+    return [unmapped ?? failureFrame(message, contractPlace(code) ?? placeOf(code, run.last?.range))]
+  }
+}
+
+/** Where the EVM reports a failure: at the last place, but of new code at the constructor, which had ended. */
+function failurePlace(run: MessageRun): Place | undefined {
+  const cause = run.message.failure?.cause?.kind
+  const isOfCode =
+    run.isCreation && (cause === 'other' || cause === 'deposit-out-of-gas' || cause === 'code-prefix')
+  return isOfCode ? constructorPlace(run.code) : run.lastPlace()
+}
+
+/** EXTCODESIZE gave 0. */
+function byMissingCode(run: MessageRun, { frames }: Walk): StackFrame[] | undefined {
+  const index = run.lastMapped()
+  if (index === undefined || index === 0 || run.at(index)?.opcode !== OP.ISZERO) return undefined
+  if (run.at(index - 1)?.opcode !== OP.EXTCODESIZE) return undefined
+  return [...frames, { kind: 'account-without-code', place: run.lastPlace() }]
+}
+
+function byUnmappedRevert(run: MessageRun, { frames }: Walk): StackFrame[] | undefined {
+  if (!mayBeUnmapped(run)) return undefined
+  const found = unmappedRevert(run)
+  return found === undefined ? undefined : [...frames, found]
+}

@@ -1,0 +1,60 @@
+/** Failures after a message that the code sent: passed on, caught, or because of what it returned. */
+import { equal } from '../../encoding/bytes.ts'
+import type { RecordedMessage, SentMessage } from '../message-recorder.ts'
+import { isOutOfGas } from './failure-frame.ts'
+import { type CodeOf, isRefused, lastSent, type MessageRun, OP } from './message-run.ts'
+import { placeOf, type StackFrame } from './stack-frame.ts'
+
+/** Did the code revert at the call site, with nothing in between? */
+export function failsAtCallSite(run: MessageRun, { after }: SentMessage): boolean {
+  const range = run.at(after - 1)?.range
+  return range !== undefined && run.last?.opcode === OP.REVERT && run.staysAt(range, after)
+}
+
+/**
+ * Has a message the data of one that it sent? The creator of a contract does not see why the creation failed
+ * (docs/internals/protocol.md#63-calls-and-creations), and has no data to pass on.
+ */
+export function hasDataOf({ output }: RecordedMessage, sent: RecordedMessage): boolean {
+  const isCreation = sent.kind === 'create' || sent.kind === 'create2'
+  return equal(output, sent.output) || (isCreation && output.length === 0)
+}
+
+/** Did the code fail because the message failed, with the same data? */
+export function isPassedOn(run: MessageRun, sent: SentMessage): boolean {
+  const { message } = run
+  if (!hasDataOf(message, sent.message)) return false
+  if (isOutOfGas(message.failure) && isOutOfGas(sent.message.failure)) return true
+  return message.output.length > 0 || failsAtCallSite(run, sent)
+}
+
+/** Is it a proxy, whose assembly passes on the failure of the implementation? */
+export function isPassedOnByProxy(run: MessageRun, sent: SentMessage, codeOf: CodeOf): boolean {
+  if (run.isCreation || run.at(sent.after - 1)?.opcode !== OP.DELEGATECALL) return false
+  const code = codeOf(sent.message)
+  if (code === undefined || code.contract?.isLibrary === true) return false
+  if (!equal(run.message.output, sent.message.output) || run.last?.opcode !== OP.REVERT) return false
+  for (let index = sent.after; index < run.length; index++) {
+    const instruction = run.at(index)
+    if (instruction?.range === undefined || instruction.jump !== 'none') return false
+  }
+  return true
+}
+
+/** Did the code revert without data because the called contract ran out of gas? */
+export function failedByGasOfCallee(run: MessageRun, sent: SentMessage): boolean {
+  const { message } = run
+  if (!run.hasReverted || message.output.length > 0 || !isOutOfGas(sent.message.failure)) return false
+  return failsAtCallSite(run, sent)
+}
+
+/** A message that could not start, where the code reverted at its call site. */
+export function refusedCall(run: MessageRun): StackFrame | undefined {
+  const sent = run.message.sent.at(-1)
+  if (sent === undefined || !isRefused(sent.message) || (lastSent(run.message)?.after ?? 0) > sent.after) {
+    return undefined
+  }
+  const range = run.at(sent.after - 1)?.range
+  if (range === undefined || !run.staysAt(range, sent.after - 1)) return undefined
+  return { kind: 'call-refused', place: placeOf(run.code, range), text: sent.message.failure?.reason ?? '' }
+}
