@@ -96,7 +96,8 @@ export async function readUpstreamBridge(remote: RemoteChain): Promise<CarriedBr
       `The upstream ${origin} has no Bridge whose federation could be replaced.`,
     )
   }
-  const place = { name: remote.config.name, number: remote.point.number }
+  const { name, ruleHeights } = remote.config
+  const place = { name, ruleHeights, number: remote.point.number }
   const { coins, requests, nextPegoutHeight } = decodeState(readBytes(output, 0), place)
   // Coins of a retiring federation are in no view, but what they are locked for is known.
   const missing = (await lockedCoins(state)) + sum(requests.map(({ amount }) => amount)) - sum(coins)
