@@ -10,12 +10,7 @@ import {
   UPGRADE_HEIGHTS,
   type Upgrade,
 } from './consensus-rules.ts'
-
-/** The first block of a rule; null: it never holds. */
-export type RuleHeight = number | null
-
-/** Heights by the name of a rule or an upgrade, which stands for its rules. */
-export type RuleTable = Readonly<Record<string, RuleHeight>>
+import type { RuleHeight, RuleTable } from './rule-table.ts'
 
 /** What users choose. */
 export interface RuleChoice {
@@ -156,18 +151,4 @@ export function changesIn(chain: RulesOfChain): RuleChanges | undefined {
 /** The rules of a network with changes, as `changesOf` states them. Throws a `RuleChoiceError` for an unknown rule. */
 export function changedHeights(chain: ChainName, changes: RuleTable = {}): RuleHeights {
   return chosenHeights(chain, { rules: changes })
-}
-
-/** Changes in words; empty for none. */
-export function describeChanges(changes: RuleTable): string {
-  const words = Object.entries(changes).map(([rule, height]) =>
-    height === null ? `${rule} never` : `${rule} from block ${height}`,
-  )
-  return words.join(', ')
-}
-
-/** Are two sets of changes the same? */
-export function sameChanges(one: RuleTable, other: RuleTable): boolean {
-  const names = Object.keys(one)
-  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
 }

@@ -1,6 +1,7 @@
 /** The banner of a started node: its chain, data directory, mining mode, explorer and accounts. */
 import pc from 'picocolors'
-import { changesOf, describeChanges } from '../chain/rule-choice.ts'
+import { changesOf } from '../chain/rule-choice.ts'
+import { describeChanges } from '../chain/rule-table.ts'
 import { toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type ForkOrigin, originOf } from '../engine/fork/fork.ts'

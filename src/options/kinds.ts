@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { LATEST_TIMESTAMP } from '../chain/config.ts'
-import type { RuleTable } from '../chain/rule-choice.ts'
+import type { RuleTable } from '../chain/rule-table.ts'
 import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 
 /** The part of a schema that checks a value; the package's declarations cannot name types of zod, which is bundled. */

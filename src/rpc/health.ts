@@ -1,5 +1,6 @@
 /** The health of a node in figures, for monitoring. */
-import { changesIn, type RuleTable } from '../chain/rule-choice.ts'
+import { changesIn } from '../chain/rule-choice.ts'
+import type { RuleTable } from '../chain/rule-table.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type ForkOrigin, originOf } from '../engine/fork/fork.ts'
 import type { ClusterHealth } from '../replication/model.ts'

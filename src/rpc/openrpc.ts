@@ -1,6 +1,6 @@
 /** The method list as an OpenRPC document (spec.open-rpc.org); everything in it derives from the method values. */
 import { z } from 'zod'
-import type { RuleTable } from '../chain/rule-choice.ts'
+import type { RuleTable } from '../chain/rule-table.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { type AnswerKind, ERROR_MEANINGS, OF_ANY_CALL } from './error-meanings.ts'
 import type { AnyMethod } from './method.ts'

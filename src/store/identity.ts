@@ -4,14 +4,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
 import { CHAINS, type ChainConfig, withRules } from '../chain/config.ts'
-import {
-  changedHeights,
-  changesIn,
-  describeChanges,
-  RuleChoiceError,
-  type RuleTable,
-  sameChanges,
-} from '../chain/rule-choice.ts'
+import { changedHeights, changesIn, RuleChoiceError } from '../chain/rule-choice.ts'
+import { describeChanges, type RuleTable, sameChanges } from '../chain/rule-table.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'

@@ -1,6 +1,7 @@
 /** The live state that all pages share: the connection, the head, changes of the chain, and the methods that are open. */
 import { signal } from '@preact/signals'
-import { type Checked, isNumber, isText, listOf, objectOf, orNull } from './checks.ts'
+import { describeChanges } from '../chain/rule-table.ts'
+import { type Checked, isNumber, isText, listOf, objectOf, orNull, recordOf } from './checks.ts'
 import { callFor, Feed } from './client.ts'
 import { isHex, toNumber } from './format.ts'
 import { type Block, type ChainChange, isBlock, isChainChange } from './model.ts'
@@ -19,12 +20,22 @@ export const epoch = signal(0)
 export const announcement = signal('')
 /** Unix seconds of this machine, by the second. */
 export const now = signal(Math.floor(Date.now() / 1000))
-/** Chain id and version of the node. */
+/** Of the node: chain id, version, what it forks. */
 export const identity = signal<
-  { readonly chainId: number; readonly version: string; readonly fork: string | undefined } | undefined
+  | {
+      readonly chainId: number
+      readonly version: string
+      readonly fork: string | undefined
+      /** Rules with other heights than the network's. */
+      readonly rules: string | undefined
+    }
+  | undefined
 >(undefined)
 
-const isMethodList = objectOf({ methods: listOf(objectOf({ name: isText })) })
+const isMethodList = objectOf(
+  { methods: listOf(objectOf({ name: isText })) },
+  { info: objectOf({ 'x-rules': recordOf(isText, orNull(isNumber)) }) },
+)
 const isNodeInfo = objectOf({
   forkConfig: objectOf({ forkUrl: orNull(isText), forkBlockNumber: orNull(isNumber) }),
 })
@@ -113,7 +124,7 @@ function onChain(event: unknown): void {
 
 async function loadMethods(): Promise<void> {
   try {
-    const { methods } = await callFor(isMethodList, 'rpc.discover', [true])
+    const { methods, info: described } = await callFor(isMethodList, 'rpc.discover', [true])
     openMethods.value = new Set(methods.map(({ name }) => name))
     const [chainId, text, accounts, info] = await Promise.all([
       may('eth_chainId') ? callFor(isHex, 'eth_chainId') : '0x0',
@@ -121,7 +132,8 @@ async function loadMethods(): Promise<void> {
       may('eth_accounts') ? callFor(listOf(isHex), 'eth_accounts') : [],
       may('anvil_nodeInfo') ? callFor(isNodeInfo, 'anvil_nodeInfo') : undefined,
     ])
-    identity.value = { chainId: Number(chainId), version: text, fork: info && forkText(info) }
+    const rules = described && describeChanges(described['x-rules'])
+    identity.value = { chainId: Number(chainId), version: text, fork: info && forkText(info), rules }
     hasAccounts.value = accounts.length > 0
   } catch {
     // Without the names no button that changes the chain is shown.

@@ -4,13 +4,8 @@ import { describe, expect, it } from 'vitest'
 import heights from '../../fixtures/chain/activation-heights.json' with { type: 'json' }
 import { CHAINS, withRules } from '../../src/chain/config.ts'
 import { RULE_HEIGHTS, RULE_NAMES, type RuleHeights } from '../../src/chain/consensus-rules.ts'
-import {
-  changedHeights,
-  changesIn,
-  changesOf,
-  chosenHeights,
-  describeChanges,
-} from '../../src/chain/rule-choice.ts'
+import { changedHeights, changesIn, changesOf, chosenHeights } from '../../src/chain/rule-choice.ts'
+import { describeChanges } from '../../src/chain/rule-table.ts'
 import { saying } from '../support/refusals.ts'
 
 const regtest = (choice: Parameters<typeof chosenHeights>[1], first?: number) =>

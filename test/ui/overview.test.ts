@@ -78,6 +78,12 @@ describeWith(CHROMIUM, 'the overview', () => {
     expect(await fork.findings()).toEqual([])
   })
 
+  it('names the rules that the chain has of its own', async () => {
+    const { page, findings } = await open({ rules: { rskip398: null, rskip559: 7 } })
+    await page.getByText('Rules of its own: rskip398 never, rskip559 from block 7.').waitFor()
+    expect(await findings()).toEqual([])
+  })
+
   it('reports that the node is unreachable, and reconnects', async () => {
     const explorer = await open()
     const { page } = explorer

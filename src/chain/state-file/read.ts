@@ -8,7 +8,8 @@ import { MAX_NONCE } from '../account.ts'
 import { decodeBlock } from '../block.ts'
 import { type ChainConfig, LATEST_TIMESTAMP } from '../config.ts'
 import { decodeReceipt } from '../receipt.ts'
-import { changesOf, describeChanges, type RuleTable, sameChanges } from '../rule-choice.ts'
+import { changesOf } from '../rule-choice.ts'
+import { describeChanges, type RuleTable, sameChanges } from '../rule-table.ts'
 import { restoreTransaction, type Transaction } from '../transaction.ts'
 import type {
   AccountChange,

@@ -4,7 +4,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { Block, TransactionInternals } from '../block.ts'
 import type { Header } from '../header.ts'
 import type { Receipt } from '../receipt.ts'
-import type { RuleTable } from '../rule-choice.ts'
+import type { RuleTable } from '../rule-table.ts'
 import type { Transaction } from '../transaction.ts'
 
 /** Bytes of storage cells by slot; no bytes empty a cell. A word is in its minimal form. */

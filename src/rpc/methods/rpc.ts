@@ -1,6 +1,6 @@
 /** Methods that describe the methods of the node. */
 import { z } from 'zod'
-import { changesOf } from '../../chain/rule-choice.ts'
+import { changesIn } from '../../chain/rule-choice.ts'
 import { type Context, method } from '../method.ts'
 import { namesOf, namespaceOf } from '../method-names.ts'
 import { openRpcDocument } from '../openrpc.ts'
@@ -35,10 +35,12 @@ export const rpc_discover = method({
   result: () => z.record(z.string(), z.unknown()),
   examples: [{ params: [true], result: { methods: [{ name: 'web3_clientVersion' }] }, varies: true }],
   // The document is hundreds of kilobytes long, and its schemas are built on the first request.
-  run: ({ namesOnly }, context) =>
-    namesOnly
-      ? { methods: openTo(context).map(({ name }) => ({ name })) }
-      : openRpcDocument(openTo(context), context.options.release, changesOf(context.engine.config)),
+  run({ namesOnly }, context) {
+    const rules = changesIn(context.engine.config)
+    if (!namesOnly) return openRpcDocument(openTo(context), context.options.release, rules)
+    const info = rules && { info: { 'x-rules': rules } }
+    return { ...info, methods: openTo(context).map(({ name }) => ({ name })) }
+  },
 })
 
 /** The methods of this file, in the order of the document. */

@@ -223,14 +223,15 @@ function TransactionTable({ transactions }: { readonly transactions: readonly La
   )
 }
 
-/** What the chain continues from: another chain, or the base of its pool. */
+/** What the chain continues from, another chain or the base of its pool, and the rules that it has of its own. */
 function Beginning() {
-  const fork = identity.value?.fork
-  if (fork === undefined && poolName === undefined) return null
+  const { fork, rules } = identity.value ?? {}
+  if (fork === undefined && rules === undefined && poolName === undefined) return null
   return (
     <p class="dim">
       {poolName !== undefined && `Chain ${poolName} of a pool. `}
-      {fork !== undefined && `A ${fork}: blocks up to it are read from there.`}
+      {fork !== undefined && `A ${fork}: blocks up to it are read from there. `}
+      {rules !== undefined && `Rules of its own: ${rules}.`}
     </p>
   )
 }
