@@ -64,6 +64,8 @@ export class Fronts {
   #credentials
   #control
   #open = new Set()
+  /** By port for JSON-RPC. */
+  #reserved = new Map()
 
   constructor(node, credentials) {
     this.#node = node
@@ -71,8 +73,12 @@ export class Fronts {
     node.engine.events.on('chain', () => void this.#work())
   }
 
-  /** Opens the port at which stand-ins say what they are. */
-  async open() {
+  /**
+   * Opens the ports of all members, which are among those that the system gives to outgoing connections, and one at which
+   * stand-ins say what they are.
+   */
+  async open(configurations) {
+    for (const one of configurations) await this.#reserve(one)
     this.#control = createServer((socket) => {
       socket.on('error', () => {})
       readArguments(socket, (args) => void this.#start(args, socket))
@@ -85,13 +91,13 @@ export class Fronts {
   async close() {
     this.#control?.close()
     await Promise.all([...this.#open].map((stop) => stop()))
+    await Promise.all([...this.#reserved.values()].map(({ close }) => close()))
   }
 
   async #start(args, socket) {
     try {
       const settings = settingsOf(args)
-      const stop =
-        settings.rpcuser === undefined ? await this.#member(settings) : await this.#bitcoind(settings)
+      const stop = settings.rpcuser === undefined ? this.#member(settings) : await this.#bitcoind(settings)
       const stopOnce = async () => {
         if (this.#open.delete(stopOnce)) await stop()
       }
@@ -116,20 +122,25 @@ export class Fronts {
     return () => Promise.all([server.close(), peer.close()])
   }
 
-  async #member(settings) {
+  /** Opens the ports of a member, whose node does not run yet. */
+  async #reserve({ port, rpcPort, customConfig }) {
     const { members } = this.#node.bitcoin.federation
-    const secret = Buffer.from(readFileSync(settings['federator.signers.BTC.path'], 'utf8').trim(), 'hex')
-    const key = members.add(secret)
+    const path = customConfig['federator.signers.BTC.path']
+    const key = members.add(Buffer.from(readFileSync(path, 'utf8').trim(), 'hex'))
+    members.setConduct(key, 'stopped')
+    const front = frontOf(this.#node, members.keyOf(key).address)
+    const rpc = await listening(createHttpServer(rpcHandler(front)), rpcPort)
+    const peer = await openPeerPort(port)
+    this.#reserved.set(Number(rpcPort), { key, close: () => Promise.all([rpc.close(), peer.close()]) })
+  }
+
+  #member(settings) {
+    const { members } = this.#node.bitcoin.federation
+    const { key, close } = this.#reserved.get(Number(settings['rpc.providers.web.http.port']))
     members.setConduct(key, 'working')
-    const { address } = members.keyOf(key)
-    const rpc = await listening(
-      createHttpServer(rpcHandler(frontOf(this.#node, address))),
-      settings['rpc.providers.web.http.port'],
-    )
-    const peer = await openPeerPort(settings['peer.port'])
     return () => {
       members.setConduct(key, 'stopped')
-      return Promise.all([rpc.close(), peer.close()])
+      return close()
     }
   }
 

@@ -51,7 +51,7 @@ async function runTests(control, temporary) {
     process.execPath,
     [
       join(folder, 'node_modules/mocha/bin/mocha.js'),
-      ...['--timeout', '1200000', '--exit', '--config', join(HERE, 'mocharc.json')],
+      ...['--timeout', '1200000', '--exit', '--no-config'],
       ...['--require', join(HERE, 'preload.cjs'), '--reporter', join(HERE, 'reporter.cjs')],
       'test.js',
     ],
@@ -89,7 +89,8 @@ function print(files, seconds) {
 
 installTools()
 const temporary = mkdtempSync(join(tmpdir(), 'tandem-peg-'))
-const { btc } = createRequire(import.meta.url)(join(folder, 'config/regtest-all-keyfiles.js'))
+const { btc, federations } = createRequire(import.meta.url)(join(folder, 'config/regtest-all-keyfiles.js'))
+const members = Object.values(federations).flatMap((federation) => federation.members)
 const node = await createNode({
   bitcoin: true,
   bitcoinBlocksPer: 0,
@@ -99,7 +100,7 @@ const node = await createNode({
 const began = performance.now()
 const fronts = new Fronts(node, { user: btc.rpcUser, password: btc.rpcPassword })
 try {
-  const files = await runTests(await fronts.open(), temporary)
+  const files = await runTests(await fronts.open(members), temporary)
   if (files.length === 0) throw new Error('the tests have no results')
   print(files, (performance.now() - began) / 1000)
   if (files.some(({ failed }) => failed > 0)) process.exitCode = 1
