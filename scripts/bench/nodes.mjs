@@ -107,6 +107,15 @@ export const NODES = {
     mine: hardhatMine,
     client: createSocketClient,
   },
+  'tandem-btc': {
+    kind: 'tandem',
+    settings: `as tandem, with --bitcoin`,
+    command: process.execPath,
+    file: TANDEM,
+    args: (port) => tandem(port, '--memory', '--bitcoin'),
+    automine: setAutomine,
+    mine: hardhatMine,
+  },
   anvil: {
     kind: 'peer',
     settings: 'release binary, rules of Cancun, base fee 0, no output, no CORS, all states kept',

@@ -13,6 +13,7 @@
 import { BLOCK_ROWS, LONG_CHAIN_ROWS } from './rows/blocks.mjs'
 import { EVM_ROWS } from './rows/evm.mjs'
 import { IN_PROCESS_ROWS } from './rows/in-process.mjs'
+import { PEG_ROWS } from './rows/peg.mjs'
 import { PROCESS_ROWS } from './rows/processes.mjs'
 import { READ_ROWS } from './rows/reads.mjs'
 import { SUITE_ROW } from './rows/suite.mjs'
@@ -29,6 +30,7 @@ export const ROWS = [
   ...EVM_ROWS,
   ...TRACE_ROWS,
   ...TANDEM_ROWS,
+  ...PEG_ROWS,
   ...PROCESS_ROWS,
   ...LONG_CHAIN_ROWS,
   SUITE_ROW,

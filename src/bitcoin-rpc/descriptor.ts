@@ -11,36 +11,53 @@ import { CODE, RpcFailure } from './rpc-failure.ts'
 
 const INPUT = `0123456789()[],'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~ijklmnopqrstuvwxyzABCDEFGH\`#"\\ `
 const CHECKSUM = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
-const GENERATOR = [0xf5dee51989n, 0xa9fdca3312n, 0x1bab10e32dn, 0x3706b1677an, 0x644d626ffdn]
+/** Terms of 40 bits, as two halves: descriptors of a hundred thousand outputs are too many for `bigint`. */
+const GENERATOR = [0xf5dee51989, 0xa9fdca3312, 0x1bab10e32d, 0x3706b1677a, 0x644d626ffd].map(
+  (term) => [Math.floor(term / 2 ** 20), term % 2 ** 20] as const,
+)
 
-function step(checksum: bigint, value: number): bigint {
-  const top = checksum >> 35n
-  let next = ((checksum & 0x7ffffffffn) << 5n) ^ BigInt(value)
-  for (const [i, term] of GENERATOR.entries()) if (((top >> BigInt(i)) & 1n) === 1n) next ^= term
-  return next
+/** A checksum of 40 bits, in two halves. */
+class Checksum {
+  #high = 0
+  #low = 1
+
+  add(value: number): void {
+    const top = this.#high >> 15
+    this.#high = ((this.#high & 0x7fff) << 5) | (this.#low >> 15)
+    this.#low = ((this.#low & 0x7fff) << 5) ^ value
+    for (let i = 0; top >> i > 0; i++) {
+      if (((top >> i) & 1) === 0) continue
+      const [high, low] = GENERATOR[i] as readonly [number, number]
+      this.#high ^= high
+      this.#low ^= low
+    }
+  }
+
+  /** Eight characters, of five bits each. */
+  toString(): string {
+    const halves = [this.#high, this.#low ^ 1]
+    return halves.flatMap((half) => [15, 10, 5, 0].map((bits) => CHECKSUM[(half >> bits) & 31])).join('')
+  }
 }
 
 /** Eight characters (BIP-380). Throws a failure with code -5 for a character that no descriptor has. */
 export function checksumOf(descriptor: string): string {
-  let checksum = 1n
+  const checksum = new Checksum()
   let classes = 0
   let count = 0
   for (const character of descriptor) {
     const place = INPUT.indexOf(character)
     if (place < 0) throw new RpcFailure(CODE.ADDRESS_OR_KEY, `Invalid characters in payload`)
-    checksum = step(checksum, place & 31)
+    checksum.add(place & 31)
     classes = classes * 3 + (place >> 5)
     if (++count === 3) {
-      checksum = step(checksum, classes)
+      checksum.add(classes)
       classes = count = 0
     }
   }
-  if (count > 0) checksum = step(checksum, classes)
-  for (let i = 0; i < 8; i++) checksum = step(checksum, 0)
-  checksum ^= 1n
-  return Array.from({ length: 8 }, (_, i) => CHECKSUM[Number((checksum >> BigInt(5 * (7 - i))) & 31n)]).join(
-    '',
-  )
+  if (count > 0) checksum.add(classes)
+  for (let i = 0; i < 8; i++) checksum.add(0)
+  return checksum.toString()
 }
 
 /** The descriptor with its checksum. */

@@ -1,6 +1,8 @@
 /** Parameters that many methods have. */
 import { z } from 'zod'
 import { ByteReader } from '../bitcoin/byte-reader.ts'
+import { transactionSizes } from '../bitcoin/chain/block.ts'
+import { MAX_WEIGHT } from '../bitcoin/chain/regtest.ts'
 import type { StoredBlock } from '../bitcoin/chain/state.ts'
 import { fromDigits } from '../bitcoin/displayed-hash.ts'
 import { decodeKey, type PrivateKey } from '../bitcoin/private-key.ts'
@@ -64,6 +66,14 @@ export function transactionOf(value: string): Transaction {
   }
   const transaction = readWithoutInputs(bytes)
   if (transaction === undefined) throw failure()
+  return transaction
+}
+
+/** The same for a transaction that is shown or signed, and has to fit into a block. Throws a failure with code -22. */
+export function includableOf(value: string): Transaction {
+  const transaction = transactionOf(value)
+  if (transactionSizes(transaction).weight > MAX_WEIGHT)
+    throw new RpcFailure(CODE.DESERIALIZATION, 'TX decode failed. The transaction is larger than a block.')
   return transaction
 }
 

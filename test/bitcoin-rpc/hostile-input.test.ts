@@ -60,6 +60,23 @@ describe('hostile input', () => {
     expect([broadcast.status, await broadcast.text()]).toEqual([400, expect.stringContaining('tx-size')])
   })
 
+  it('that has more inputs or outputs than a block can hold is not shown or signed', async () => {
+    const input = `${'11'.repeat(32)}0000000000ffffffff`
+    // 60,000 inputs, as a count of three bytes.
+    const raw = `02000000fd60ea${input.repeat(60_000)}0100e1f505000000000151${'00'.repeat(4)}`
+    await node.call('loadwallet', ['w']).catch(() => undefined)
+    for (const [method, ...more] of [
+      ['decoderawtransaction'],
+      ['signrawtransactionwithkey', []],
+      ['signrawtransactionwithwallet'],
+      ['fundrawtransaction'],
+    ] as const) {
+      const { error } = await node.reply(method, [raw, ...more])
+      expect(error).toMatchObject({ code: -22, message: expect.stringContaining('larger than a block') })
+    }
+    expect((await node.reply('sendrawtransaction', [raw])).error?.message).toBe('bad-txns-oversize')
+  })
+
   it('of random parameters gets a result or an error of a known code from every method', async () => {
     // These mine as many blocks as they are told.
     const slow = new Set(['generatetoaddress', 'generatetodescriptor'])

@@ -104,12 +104,28 @@ describe('methods', () => {
 
   it('write amounts with eight decimals', async () => {
     const body = JSON.stringify({ id: 1, method: 'getbalance', params: [] })
-    expect(await (await node.post(body)).text()).toContain('"result":300.00000000')
+    expect(await (await node.post(body)).text()).toContain('"result":250.00000000')
     const id = await node.call<string>('sendtoaddress', [address, '0.00000546'])
     const raw = await (
       await node.post(JSON.stringify({ id: 1, method: 'getrawtransaction', params: [id, 1] }))
     ).text()
     expect(raw).toContain('"value":0.00000546')
+  })
+
+  // Bitcoin Core's wallets count a reward with 101 confirmations, one more than the mempool asks for.
+  it('count a reward as mature with 101 confirmations', async () => {
+    const own = await ServedBitcoin.start()
+    try {
+      await own.call('createwallet', ['w'])
+      const to = await own.call('getnewaddress')
+      await own.call('generatetoaddress', [100, to])
+      expect(await own.call('getbalances')).toMatchObject({ mine: { trusted: 0, immature: 5000 } })
+      expect(await own.call('listunspent')).toEqual([])
+      await own.call('generatetoaddress', [1, to])
+      expect(await own.call('getbalances')).toMatchObject({ mine: { trusted: 50, immature: 5000 } })
+    } finally {
+      await own.server.close()
+    }
   })
 
   it('take the largest amounts without loss', async () => {

@@ -10,7 +10,7 @@ import { type Wallet, walletScript } from '../../bitcoin/wallet/model.ts'
 import { Amount, satoshiOf } from '../amount.ts'
 import { type Context, type Method, method } from '../method.ts'
 import { outputsOf } from '../outputs.ts'
-import { addressTypeOf, amount, flag, integer, scriptFor, text, transactionOf } from '../parameters.ts'
+import { addressTypeOf, amount, flag, includableOf, integer, scriptFor, text } from '../parameters.ts'
 import { CODE, RpcFailure } from '../rpc-failure.ts'
 import {
   candidateOf,
@@ -187,7 +187,7 @@ const fundRawTransaction = method({
   handle({ hexstring, options: given }, context) {
     const wallet = walletOf(context)
     const options = typeof given === 'boolean' ? { includeWatching: given } : given
-    const transaction = transactionOf(hexstring)
+    const transaction = includableOf(hexstring)
     if (transaction.outputs.length === 0)
       throw new RpcFailure(CODE.PARAMETER, 'TX must have at least one output')
     const isWithWatched = options.includeWatching ?? options.include_watching ?? !wallet.hasPrivateKeys

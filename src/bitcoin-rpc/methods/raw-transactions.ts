@@ -24,6 +24,7 @@ import {
   bytesOf,
   flag,
   hashOf,
+  includableOf,
   integer,
   level,
   outputs,
@@ -230,6 +231,6 @@ export const RAW_TRANSACTION_METHODS: readonly Method[] = [
     category,
     help: 'Returns a transaction as an object.',
     parameters: { hexstring: text, iswitness: flag.optional() },
-    handle: ({ hexstring }) => viewOfTransaction(transactionOf(hexstring)),
+    handle: ({ hexstring }) => viewOfTransaction(includableOf(hexstring)),
   }),
 ]

@@ -16,11 +16,11 @@ import {
   amount,
   bytesOf,
   hashOf,
+  includableOf,
   integer,
   privateKeyOf,
   publicKey,
   text,
-  transactionOf,
 } from '../parameters.ts'
 import { CODE, RpcFailure } from '../rpc-failure.ts'
 import { requireKeys, signAll, walletOf } from '../wallet-access.ts'
@@ -90,7 +90,7 @@ function sign(
   signer: Signer,
   sighashtype: string,
 ): object {
-  const original = transactionOf(hexstring)
+  const original = includableOf(hexstring)
   const { transaction, errors } = signAll(
     original,
     outputsSpent(context, original, previous),

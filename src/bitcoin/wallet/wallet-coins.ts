@@ -12,7 +12,7 @@ export interface WalletCoin {
   readonly owner: WalletScript
   /** 0 in the mempool. */
   readonly confirmations: number
-  /** Would it be accepted as an input now? */
+  /** Can the wallet spend it? A reward from one block later on than the mempool takes it, as in Bitcoin Core. */
   readonly isMature: boolean
   /** Confirmed, or made by the wallet's own transaction. */
   readonly isTrusted: boolean
@@ -26,7 +26,7 @@ function confirmedCoins(chain: ChainState, owner: WalletScript): WalletCoin[] {
     const coin = chain.coins.get(output)
     if (coin === undefined || chain.spenders.has(output)) return []
     const confirmations = height - coin.height + 1
-    const isMature = !coin.isCoinbase || confirmations >= MATURITY
+    const isMature = !coin.isCoinbase || confirmations > MATURITY
     return [{ ...outputOf(output), coin, owner, confirmations, isMature, isTrusted: true }]
   })
 }

@@ -7,6 +7,9 @@ import { fromHex, type Hex, toHex } from '../../../../src/encoding/hex.ts'
 import { PrecompileFailure } from '../../../../src/evm/precompiles/precompile.ts'
 import { bridge, dataOf, FEDERATOR, freshBridge, type MethodRow, methods, mineChain, texts } from './calls.ts'
 
+/** Random calls of each method with well-formed arguments; half as many with damaged ones. `npm run fuzz:bridge` sets it. */
+const CALLS = Number(process.env.BRIDGE_CALLS ?? 100)
+
 const enabled = methods.filter((method) => method.enabled)
 
 /** A bridge with some headers, as a federator calls it. */
@@ -91,7 +94,7 @@ describe('hostile calls of the Bridge', () => {
   it.each(enabled)('$signature answers or fails for any arguments', (method) => {
     fc.assert(
       fc.property(callOf(method), (input) => answers(input)),
-      { numRuns: 100 },
+      { numRuns: CALLS },
     )
   })
 
@@ -104,7 +107,7 @@ describe('hostile calls of the Bridge', () => {
       })
     fc.assert(
       fc.property(damaged, (input) => answers(input)),
-      { numRuns: 50 },
+      { numRuns: CALLS / 2 },
     )
   })
 
