@@ -56,6 +56,8 @@ export interface FederationParts {
   readonly side: Pick<BitcoinSide, 'node' | 'firstHeight' | 'released'>
   readonly mode: FederationMode
   readonly logger: Logger
+  /** Does another node of the cluster work in this one's place? */
+  isFollower(): boolean
 }
 
 /** The members of all federations whose keys the node has. */
@@ -146,7 +148,8 @@ export class Federation {
   #follow(update: ChainUpdate): void {
     const { mode } = this.#parts
     if (mode === 'off') return
-    if (this.#releases.follow(update) && mode === 'auto') void this.broadcast()
+    if (this.#parts.isFollower()) this.#releases.forget()
+    else if (this.#releases.follow(update) && mode === 'auto') void this.broadcast()
   }
 
   /** The members of these federations whose keys are here and whose nodes work, each once. */

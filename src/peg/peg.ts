@@ -3,6 +3,7 @@ import type { Bitcoin } from '../bitcoin/bitcoin.ts'
 import { scriptOfAddress } from '../bitcoin/regtest-address.ts'
 import { OP, push } from '../bitcoin/script.ts'
 import type { Output } from '../bitcoin/transaction.ts'
+import type { BitcoinReply, BitcoinRequest, BitcoinRequests } from '../bitcoin-rpc/requests.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
 import { counted } from '../counted.ts'
 import { concat } from '../encoding/bytes.ts'
@@ -28,6 +29,8 @@ export interface PegParts {
   readonly logger: Logger
   /** What the first state of the chain has of a federation that replaces that of a fork's upstream. */
   readonly startEdits?: readonly AccountEdit[] | undefined
+  /** Throws `overloaded` while another node of the cluster makes the changes. */
+  readonly admit?: (() => void) | undefined
 }
 
 /** Most blocks that are mined at once, and blocks of this chain that a peg-out waits for at most. */
@@ -58,6 +61,8 @@ export class Peg {
   readonly #parts: PegParts
   /** Payments, of which each must see what those before it have spent. */
   readonly #payments = createSerialQueue()
+  #requests: BitcoinRequests | undefined
+  #forward: ((request: BitcoinRequest) => Promise<unknown>) | undefined
   #attached: { readonly engine: Engine; readonly federation: Federation } | undefined
 
   constructor(parts: PegParts) {
@@ -97,7 +102,8 @@ export class Peg {
   /** Lets the federation work for the chain of an engine. */
   attach(engine: Engine): void {
     const { mode, logger, side } = this.#parts
-    const federation = new Federation({ engine, side, mode, logger })
+    const isFollower = () => this.#isFollower()
+    const federation = new Federation({ engine, side, mode, logger, isFollower })
     this.#attached = { engine, federation }
     if (mode === 'auto') side.parent.turn = () => federation.turn()
   }
@@ -108,6 +114,7 @@ export class Peg {
 
   /** Mines Bitcoin blocks to an address, the node's own unless given; their hashes. */
   async mine(count: number, address?: string): Promise<readonly string[]> {
+    this.#admit()
     checkCount(count, 'blocks')
     if (address !== undefined) scriptTo(address, 'address')
     return this.#side.mine(count, address ?? FAUCET_ADDRESS)
@@ -115,6 +122,7 @@ export class Peg {
 
   /** Sends coins of the node's own to a Bitcoin address and mines blocks; the transaction. Throws `transaction-refused`. */
   async faucet(address: string, satoshi: bigint, blocks = 1): Promise<string> {
+    this.#admit()
     checkCount(blocks, 'blocks')
     const outputs = [{ value: satoshi, script: scriptTo(address, 'address') }]
     const id = await this.#pay(outputs)
@@ -127,6 +135,7 @@ export class Peg {
    * block of this chain in which they arrive, unless `blocks` is 0. Throws `invalid-params` below the minimum.
    */
   async pegIn(receiver: Hex, satoshi: bigint, blocks?: number): Promise<PegInOutcome> {
+    this.#admit()
     const { engine, federation } = this.#open
     const { federations, network, isActive } = await federation.bridge()
     const minimum = minimumPegin(isActive)
@@ -156,6 +165,7 @@ export class Peg {
    * change is back, unless `mines` is false. Throws as a transaction does.
    */
   async pegOut(from: Hex, satoshi: bigint, mines = true): Promise<PegOutOutcome> {
+    this.#admit()
     const { engine, federation } = this.#open
     const value = satoshi * WEI_PER_SATOSHI
     const { hash } = await engine.commands.send({ from, to: PRECOMPILE_ADDRESS.bridge, value, gas: 100_000n })
@@ -172,6 +182,7 @@ export class Peg {
 
   /** Replaces the last Bitcoin blocks by one more than they are; their transactions return to the mempool. */
   async reorg(depth: number): Promise<readonly string[]> {
+    this.#admit()
     checkCount(depth, 'depth')
     const { node } = this.#side
     const height = (await node.bestBlock()).height - depth + 1
@@ -184,6 +195,7 @@ export class Peg {
 
   /** Lets the federation do all that it can at once, and mines what it sends in a block of this chain. */
   async flush(): Promise<number> {
+    this.#admit()
     const { federation } = this.#open
     await federation.broadcast()
     const sent = await this.updateBridge()
@@ -197,6 +209,7 @@ export class Peg {
    * transactions.
    */
   async updateBridge(): Promise<number> {
+    this.#admit()
     const { engine, federation } = this.#open
     if (federation.mode === 'off') return 0
     await federation.broadcast()
@@ -211,6 +224,34 @@ export class Peg {
     const { headers } = await this.#open.federation.bridge()
     const height = await this.#side.height()
     return { ...(height !== undefined && { height }), bridge: headers.best().height }
+  }
+
+  /**
+   * Answers a request of the port of Bitcoin's own interfaces; `undefined` for a path of none. Another node of the cluster
+   * answers where it makes the changes. Throws `overloaded` where none does.
+   */
+  async answer(request: BitcoinRequest, isGone: () => boolean): Promise<BitcoinReply | undefined> {
+    this.#requests ??= await this.#openRequests()
+    try {
+      return await this.#requests.answer(request, isGone)
+    } catch (error) {
+      const isElsewhere = error instanceof NodeError && error.kind === 'overloaded'
+      if (!isElsewhere || this.#forward === undefined) throw error
+      const { parseReply } = await import('../bitcoin-rpc/requests.ts')
+      return parseReply(await this.#forward(request))
+    }
+  }
+
+  /** Passes requests that change something to the leader of the cluster by this. */
+  forwardBy(forward: (request: BitcoinRequest) => Promise<unknown>): void {
+    this.#forward = forward
+  }
+
+  async #openRequests(): Promise<BitcoinRequests> {
+    const { BitcoinRequests } = await import('../bitcoin-rpc/requests.ts')
+    const report = (method: string, error: unknown) =>
+      this.#parts.logger.error('a call of the Bitcoin node failed', { method, error })
+    return new BitcoinRequests({ bitcoin: this.bitcoin, report, settled: () => this.settled() })
   }
 
   async status(): Promise<PegStatus> {
@@ -244,6 +285,20 @@ export class Peg {
     if (federation.mode === 'manual') await this.updateBridge()
     await engine.commands.mine()
     await federation.broadcast()
+  }
+
+  /** Throws `overloaded` while another node of the cluster makes the changes. */
+  #admit(): void {
+    this.#parts.admit?.()
+  }
+
+  #isFollower(): boolean {
+    try {
+      this.#admit()
+      return false
+    } catch {
+      return true
+    }
   }
 
   /** Broadcasts a payment of the faucet; its transaction. */

@@ -223,6 +223,29 @@ export const btc_flush = method({
   run: (_, context) => pegOf(context).flush(),
 })
 
+const RequestText = (description: string): Parameter<string> =>
+  scalar({
+    form: anyText(),
+    description,
+    decode: (value) => value,
+    refusal: (_, name) => expected(name, 'a text'),
+  })
+
+export const btc_request = method({
+  name: 'btc_request',
+  changesState: true,
+  summary:
+    "Answers a request of Bitcoin's own interfaces as the port of --bitcoin-rpc-port does, without user and password: Bitcoin Core's JSON-RPC at / and /wallet/<name> (POST), Esplora and Blockbook. Returns null for a path of none.",
+  params: {
+    verb: RequestText('GET or POST'),
+    path: RequestText('path, without a query'),
+    body: optional(RequestText('body'), ''),
+  },
+  result: () => z.object({ status: z.int(), type: z.string(), body: z.string() }).nullable(),
+  examples: [],
+  run: async (request, context) => (await pegOf(context).answer(request, () => false)) ?? null,
+})
+
 export const btc_status = method({
   name: 'btc_status',
   summary:
@@ -254,5 +277,6 @@ export const BTC_METHODS = [
   btc_pegOut,
   btc_reorg,
   btc_flush,
+  btc_request,
   fed_updateBridge,
 ] as const
