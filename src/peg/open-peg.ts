@@ -12,6 +12,7 @@ import type { Store } from '../store/level.ts'
 import { BitcoinEntries } from './bitcoin-entries.ts'
 import { BitcoinParent, newBitcoin } from './bitcoin-parent.ts'
 import type { BitcoinSide } from './bitcoin-side.ts'
+import { MemberKeys } from './member-keys.ts'
 import { Members } from './members.ts'
 import { Peg } from './peg.ts'
 import { SimulatedBitcoin } from './simulated-bitcoin.ts'
@@ -63,7 +64,15 @@ export async function openPeg(options: PegOptions): Promise<Peg> {
   const { federation: mode, logger, takeover, now, cluster } = options
   const taken = takeover && (await takeOver(takeover, now))
   const side = await sideOf(options, taken?.first)
-  return new Peg({ side, mode, logger, startEdits: taken?.edits, admit: cluster && (() => cluster.admit()) })
+  const keys = new MemberKeys(options.store)
+  return new Peg({
+    side,
+    mode,
+    keys,
+    logger,
+    startEdits: taken?.edits,
+    admit: cluster && (() => cluster.admit()),
+  })
 }
 
 /** Where a chain begins whose federation is replaced. */

@@ -5,9 +5,11 @@ import { OP, push } from '../bitcoin/script.ts'
 import type { Output } from '../bitcoin/transaction.ts'
 import type { BitcoinReply, BitcoinRequest, BitcoinRequests } from '../bitcoin-rpc/requests.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import { LOCAL_BALANCE } from '../chain/genesis.ts'
+import { addressOf } from '../chain/signature.ts'
 import { counted } from '../counted.ts'
 import { concat } from '../encoding/bytes.ts'
-import { fromHex, type Hex } from '../encoding/hex.ts'
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import type { AccountEdit } from '../engine/dev/state-edits.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { ParentChain } from '../engine/parent-chain.ts'
@@ -17,8 +19,10 @@ import { minimumPegin, WEI_PER_SATOSHI } from '../evm/precompiles/bridge/constan
 import type { Logger } from '../logger.ts'
 import type { FederationMode } from '../options/bitcoin-settings.ts'
 import type { BitcoinSide } from './bitcoin-side.ts'
+import { onDemand } from './bridge-state.ts'
 import { FAUCET_ADDRESS, pay } from './faucet.ts'
 import { Federation } from './federation.ts'
+import type { MemberKeys } from './member-keys.ts'
 import { type PegInOutcome, type PegOutOutcome, pegInOutcome, pegOutOutcome } from './outcomes.ts'
 import { type PegStatus, pegStatus } from './status.ts'
 
@@ -26,6 +30,8 @@ import { type PegStatus, pegStatus } from './status.ts'
 export interface PegParts {
   readonly side: BitcoinSide
   readonly mode: FederationMode
+  /** Keys of members that the node was given. */
+  readonly keys: MemberKeys
   readonly logger: Logger
   /** What the first state of the chain has of a federation that replaces that of a fork's upstream. */
   readonly startEdits?: readonly AccountEdit[] | undefined
@@ -101,9 +107,9 @@ export class Peg {
 
   /** Lets the federation work for the chain of an engine. */
   attach(engine: Engine): void {
-    const { mode, logger, side } = this.#parts
+    const { mode, logger, side, keys } = this.#parts
     const isFollower = () => this.#isFollower()
-    const federation = new Federation({ engine, side, mode, logger, isFollower })
+    const federation = new Federation({ engine, side, mode, keys, logger, isFollower })
     this.#attached = { engine, federation }
     if (mode === 'auto') side.parent.turn = () => federation.turn()
   }
@@ -217,6 +223,22 @@ export class Peg {
     if (federation.mode === 'auto') await engine.commands.mine()
     else for (const transaction of transactions) await engine.commands.submit(transaction)
     return transactions.length
+  }
+
+  /**
+   * Takes in the key of a member of a federation, which from then on works like the others; its public key and account,
+   * which gets coins for its transactions where it has none. Throws `invalid-params` for a secret that is none.
+   */
+  async importKey(secret: Uint8Array): Promise<{ readonly publicKey: Hex; readonly address: Hex }> {
+    this.#admit()
+    const { engine, federation } = this.#open
+    const publicKey = federation.members.add(secret)
+    await this.#parts.keys.put(publicKey, secret)
+    const address = addressOf(secret)
+    const state = await engine.queries.state({ tag: 'latest' })
+    const account = await onDemand(engine, () => state?.account(address))
+    if ((account?.balance ?? 0n) === 0n) await engine.dev.editState([{ address, balance: LOCAL_BALANCE }])
+    return { publicKey: toHex(publicKey), address }
   }
 
   /** Heights of the Bitcoin chain, unless its node is down, and of its headers in the Bridge. */

@@ -8,7 +8,8 @@ import type { FederationStatus, PegStatus } from '../../peg/status.ts'
 import { anyText } from '../json-forms.ts'
 import { type Context, method } from '../method.ts'
 import { expected, optional, orNull, type Parameter, scalar } from '../parameter.ts'
-import { Address, Flag, HashText, wholeNumber } from '../wire/scalars.ts'
+import { Address, AddressText, DataText, Flag, HashText, wholeNumber } from '../wire/scalars.ts'
+import { PrivateKey } from '../wire/wallet.ts'
 
 /** The peg of the node. Throws `method-not-found` where it runs no Bitcoin chain. */
 function pegOf({ peg }: Context): Peg {
@@ -268,6 +269,18 @@ export const fed_updateBridge = method({
   run: (_, context) => pegOf(context).updateBridge(),
 })
 
+export const fed_importKey = method({
+  name: 'fed_importKey',
+  changesState: true,
+  answeredBy: 'holder',
+  summary:
+    'Gives the node the private key of a member of a federation, on both chains, as votes name it (`addFederatorPublicKeyMultikey`): it then informs the Bridge and signs like the members that the node knows. Its account gets coins where it has none. Returns the compressed public key and the account.',
+  params: { key: PrivateKey },
+  result: () => z.object({ publicKey: DataText, address: AddressText }),
+  examples: [],
+  run: ({ key }, context) => pegOf(context).importKey(key),
+})
+
 /** The methods of this file, in the order of the document. */
 export const BTC_METHODS = [
   btc_status,
@@ -279,4 +292,5 @@ export const BTC_METHODS = [
   btc_flush,
   btc_request,
   fed_updateBridge,
+  fed_importKey,
 ] as const
