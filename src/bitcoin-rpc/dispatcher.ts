@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Bitcoin } from '../bitcoin/bitcoin.ts'
 import { isTooDeep } from '../encoding/json-depth.ts'
+import { NodeError } from '../errors.ts'
 import { writeJson } from './amount.ts'
 import type { Context, Method } from './method.ts'
 import { ACCOUNT_METHODS } from './methods/accounts.ts'
@@ -84,14 +85,15 @@ export interface DispatcherParts {
   readonly bitcoin: Bitcoin
   /** Told of errors that are bugs; their details are not sent. */
   readonly report: (method: string, error: unknown) => void
-  readonly isClosed: () => boolean
+  /** Resolves when all changes so far are on disk. Throws `storage`. */
+  settled(): Promise<void>
 }
 
 /** Who sends a message. */
 export interface Caller {
   /** Name of the wallet in the path, if any. */
   readonly wallet: string | undefined
-  /** Has it gone away? */
+  /** Has it gone away, or is the server closing? */
   isGone(): boolean
 }
 
@@ -105,7 +107,10 @@ export class BitcoinDispatcher {
     this.#startedAt = parts.bitcoin.clock()
   }
 
-  /** The answer to a message. Calls end early once nobody waits for it. Never rejects. */
+  /**
+   * The answer to a message, once what it changed is on disk. Calls end early once nobody waits for it. Rejects only with
+   * `overloaded`, before the first change, where another node of the cluster makes the changes.
+   */
   async dispatch(message: string, caller: Caller): Promise<Answer> {
     if (isTooDeep(message, MAX_DEPTH)) return answer(failed(CODE.PARSE, 'Parse error'))
     let parsed: unknown
@@ -134,16 +139,28 @@ export class BitcoinDispatcher {
     const method = METHODS.get(name)
     if (method === undefined) return failed(CODE.METHOD_NOT_FOUND, 'Method not found', id)
     try {
-      return { result: (await method.call(this.#context(caller), params ?? [])) ?? null, error: null, id }
+      return { result: (await this.#call(method, params ?? [], caller)) ?? null, error: null, id }
     } catch (error) {
       if (error instanceof RpcFailure) return failed(error.code, error.message, id)
+      if (error instanceof NodeError && error.kind === 'overloaded') throw error
+      if (error instanceof NodeError) return failed(CODE.DATABASE, error.message, id)
       this.#parts.report(name, error)
       return failed(CODE.INTERNAL, 'Internal error', id)
     }
   }
 
+  /** Calls a method; what it changed is on disk then. */
+  async #call(method: Method, params: Parameters<Method['call']>[1], caller: Caller): Promise<unknown> {
+    const { bitcoin, settled } = this.#parts
+    const before = bitcoin.snapshot()
+    const result = await method.call(this.#context(caller), params)
+    const after = bitcoin.snapshot()
+    if (before.chain !== after.chain || before.wallets !== after.wallets) await settled()
+    return result
+  }
+
   #isOver({ isGone }: Caller): boolean {
-    return this.#parts.isClosed() || isGone()
+    return isGone()
   }
 
   #context(caller: Caller): Context {

@@ -2,10 +2,10 @@
 import { Blockchain, type ChainEvent } from './chain/blockchain.ts'
 import type { ChainState } from './chain/state.ts'
 import { genesisState } from './chain/state.ts'
-import { type EntryChange, entryChanges, stateOfEntries } from './chain/state-entries.ts'
+import { type EntryChange, entryChanges, stateAfterChanges, stateOfEntries } from './chain/state-entries.ts'
 import type { Output } from './transaction.ts'
 import { NO_WALLETS, type WalletState } from './wallet/model.ts'
-import { walletChanges, walletsOfEntries } from './wallet/wallet-entries.ts'
+import { walletChanges, walletsAfterChanges, walletsOfEntries } from './wallet/wallet-entries.ts'
 import { Wallets } from './wallet/wallets.ts'
 
 /** Where the state is kept. Keys are hex digits, at most 65 bytes of them. */
@@ -59,6 +59,12 @@ export function encodeState(state: BitcoinState): (readonly [string, Uint8Array]
 export function decodeState(entries: Iterable<readonly [string, Uint8Array]>): BitcoinState {
   const all = [...entries]
   return { chain: stateOfEntries(all), wallets: walletsOfEntries(all) }
+}
+
+/** The state after changes of entries; `undefined` where all of them have to be read. Throws for damaged ones. */
+export function stateAfter(before: BitcoinState, changes: readonly EntryChange[]): BitcoinState | undefined {
+  const chain = stateAfterChanges(before.chain, changes)
+  return chain && { chain, wallets: walletsAfterChanges(before.wallets, changes) }
 }
 
 /** The node. */

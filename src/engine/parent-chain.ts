@@ -53,6 +53,10 @@ export interface ParentChain {
   accept(blocks: readonly ProvenBlock[]): readonly Write[]
   /** Transactions about the parent chain for the next block on the head, in order. Nothing else may change the chain meanwhile. */
   transactions(): Promise<readonly Transaction[]>
+  /** Takes over entries that another node of the cluster changed, and that are written. */
+  follow(keys: readonly string[]): Promise<void>
+  /** Goes to the state of the entries that are written, whatever this node has in memory. */
+  reload(): Promise<void>
 }
 
 /** An entry of the database's table of the parent chain. */

@@ -4,7 +4,7 @@
  */
 import type { ExecutedBlock } from '../chain/block.ts'
 import type { Transaction } from '../chain/transaction.ts'
-import { type Change, hashKey, heightKey } from '../store/table.ts'
+import { type Change, hashKey, heightKey, nameKey } from '../store/table.ts'
 import { PREFIX } from '../store/tables.ts'
 import type { ChainUpdate } from './model.ts'
 import type { EngineParts } from './parts.ts'
@@ -70,6 +70,7 @@ export class EngineReplica implements Replica {
     // Read before the batch is written, which may delete these blocks.
     const removed = this.#canonicalOf(changes, 'del')
     await write()
+    await this.#followParent(changes)
     if (pooled.length > 0) events.emit('pool', { added: pooled })
     if (changes.length === 0) return
     blocks.invalidate(changes)
@@ -85,6 +86,7 @@ export class EngineReplica implements Replica {
     const before = this.#lastBlocks()
     await replace()
     blocks.invalidate()
+    await this.#parts.parentChain?.reload()
     await this.#reloadPool()
     blockchain.reload(undefined)
     refusedOnDisk(this.#parts)
@@ -96,6 +98,7 @@ export class EngineReplica implements Replica {
     const { mining } = this.#parts
     mining.schedule.stop()
     return this.#steps.enqueue(async () => {
+      await this.#parts.parentChain?.reload()
       await this.#reloadPool()
       refusedOnDisk(this.#parts)
       mining.discardPending()
@@ -116,6 +119,15 @@ export class EngineReplica implements Replica {
       await this.#steps.restorePool()
     })
     await this.#steps.startMining()
+  }
+
+  async #followParent(changes: readonly Change[]): Promise<void> {
+    const { parentChain } = this.#parts
+    if (parentChain === undefined) return
+    const keys = changes.flatMap(({ prefix, key }) =>
+      prefix === PREFIX.parentChain ? [nameKey.decode(key)] : [],
+    )
+    if (keys.length > 0) await parentChain.follow(keys)
   }
 
   #emit(update: ChainUpdate): void {

@@ -127,7 +127,8 @@ export class ChainOpener {
     const blockZeroNow = () => joining?.genesisTime ?? now()
     this.#genesis ??= await genesisOf(options, config, accounts.toFund, store, blockZeroNow)
     const remote = forked?.remote
-    const place = { store, now, random, logger, config, remote, state: from?.bitcoin }
+    const own = { joining, genesis: this.#genesis, state: from?.bitcoin }
+    const place = { store, now, random, logger, config, remote, ...own }
     const peg = await openPeg(options, place)
     if (forked !== undefined && peg === undefined) await refuseTakenFork(store)
     const engine = await createEngine({

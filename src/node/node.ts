@@ -268,6 +268,10 @@ function nodeOf(
     await ownPeers?.close()
   }
 
+  chains.peg?.forwardBy(({ verb, path, body }) =>
+    dispatcher.request('btc_request', [verb, path, body], caller.session),
+  )
+
   return {
     get engine() {
       return holder.engine

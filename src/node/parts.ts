@@ -2,6 +2,7 @@
 import { arch, platform } from 'node:os'
 import { readArtifacts } from '../abi/artifact-files.ts'
 import { type AbiRegistry, createAbiRegistry } from '../abi/registry.ts'
+import { EMPTY_TRIE_ROOT } from '../chain/account.ts'
 import {
   CHAINS,
   type ChainConfig,
@@ -172,12 +173,15 @@ interface PegPlace extends Pick<PegOptions, 'store' | 'now' | 'logger' | 'state'
   readonly config: ChainConfig
   /** The upstream of a fork. */
   readonly remote: RemoteChain | undefined
+  /** Of a node of a cluster. */
+  readonly joining: Joining | undefined
+  readonly genesis: Genesis
 }
 
 /** The Bitcoin chain that the options ask for; its code is not loaded otherwise. */
 export async function openPeg(
   options: ResolvedNodeOptions,
-  { random, config, remote, ...parts }: PegPlace,
+  { random, config, remote, joining, genesis, ...parts }: PegPlace,
 ): Promise<Peg | undefined> {
   const { bitcoinRpc: coreUrl, bitcoinBlocksPer: blocksPer, federation } = options
   if (!options.bitcoin) return undefined
@@ -186,7 +190,11 @@ export async function openPeg(
   const { accountBalance: balance = LOCAL_BALANCE } = options
   const takeover = remote && { remote, balance, isNew: await isNew() }
   const seed = random('bitcoin', 32)
-  return opener.openPeg({ ...parts, seed, coreUrl, federation, blocksPer, takeover })
+  const cluster = joining && {
+    beginsAt: genesis.header(EMPTY_TRIE_ROOT).timestamp,
+    admit: () => joining.admitCommand(),
+  }
+  return opener.openPeg({ ...parts, seed, coreUrl, federation, blocksPer, takeover, cluster })
 }
 
 /** Throws `invalid-options` for a fork that has a Bridge and a Bitcoin chain of its own, where the options name none. */

@@ -142,8 +142,9 @@ function checkBitcoinOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOp
     throw new NodeError('invalid-options', message)
   }
   checkTakeover(values)
-  if (values.cluster === undefined) return
-  const message = `Options "bitcoin" and "cluster" contradict each other: the nodes of a cluster do not share a Bitcoin chain.`
+  if (values.cluster === undefined || values.bitcoinRpc === undefined) return
+  const message =
+    'Options "bitcoinRpc" and "cluster" contradict each other: the nodes of a cluster share a simulated Bitcoin chain only.'
   throw new NodeError('invalid-options', message)
 }
 

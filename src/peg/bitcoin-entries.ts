@@ -13,6 +13,7 @@ export class BitcoinEntries implements BitcoinStore {
   readonly #store: Store
   readonly #table: Table<string, Uint8Array>
   readonly #loaded: readonly (readonly [string, Uint8Array])[]
+  #admit: () => void = () => {}
   /** What is not on disk yet, by key. */
   readonly #unwritten = new Map<string, EntryChange>()
   #collected: EntryChange[] | undefined
@@ -27,9 +28,12 @@ export class BitcoinEntries implements BitcoinStore {
 
   /** Reads those of a database. */
   static async open(store: Store): Promise<BitcoinEntries> {
-    const loaded: (readonly [string, Uint8Array])[] = []
-    for await (const entry of parentChainTable(store).range()) loaded.push(entry)
-    return new BitcoinEntries(store, loaded)
+    return new BitcoinEntries(store, await entriesOf(store))
+  }
+
+  /** Calls this before each change from now on, which is not made when it throws. */
+  admitBy(admit: () => void): void {
+    this.#admit = admit
   }
 
   /** Those that the database had when it was opened. */
@@ -39,6 +43,7 @@ export class BitcoinEntries implements BitcoinStore {
 
   write(changes: readonly EntryChange[]): void {
     if (changes.length === 0) return
+    if (this.#collected === undefined) this.#admit()
     for (const change of changes) this.#unwritten.set(change.key, change)
     if (this.#collected !== undefined) {
       this.#collected.push(...changes)
@@ -58,6 +63,16 @@ export class BitcoinEntries implements BitcoinStore {
     } finally {
       this.#collected = undefined
     }
+  }
+
+  /** An entry as it is on disk. */
+  stored(key: string): Uint8Array | undefined {
+    return this.#table.get(key)
+  }
+
+  /** All entries as they are on disk. */
+  all(): Promise<readonly (readonly [string, Uint8Array])[]> {
+    return entriesOf(this.#store)
   }
 
   /** Runs a change of the chain to a state that the database has already. */
@@ -82,4 +97,11 @@ export class BitcoinEntries implements BitcoinStore {
     }
     return [...writes, { type: 'after', run: forget }]
   }
+}
+
+/** The entries of a database. */
+async function entriesOf(store: Store): Promise<readonly (readonly [string, Uint8Array])[]> {
+  const entries: (readonly [string, Uint8Array])[] = []
+  for await (const entry of parentChainTable(store).range()) entries.push(entry)
+  return entries
 }

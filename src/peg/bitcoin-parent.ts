@@ -5,6 +5,7 @@ import {
   createBitcoin,
   decodeState,
   encodeState,
+  stateAfter,
 } from '../bitcoin/bitcoin.ts'
 import { bestBlock } from '../bitcoin/chain/state.ts'
 import type { Transaction } from '../chain/transaction.ts'
@@ -93,6 +94,18 @@ export class BitcoinParent implements ParentChain {
 
   transactions(): Promise<readonly Transaction[]> {
     return this.turn()
+  }
+
+  async follow(keys: readonly string[]): Promise<void> {
+    const changes = keys.map((key) => ({ key, value: this.#entries.stored(key) }))
+    const state = stateAfter(this.bitcoin.snapshot(), changes)
+    if (state === undefined) return this.reload()
+    this.#entries.adopt(() => this.bitcoin.restore(state))
+  }
+
+  async reload(): Promise<void> {
+    const state = decodeState(await this.#entries.all())
+    this.#entries.adopt(() => this.bitcoin.restore(state))
   }
 
   #beginning(): BitcoinState {

@@ -27,6 +27,7 @@ import {
   UPDATE_CALL,
 } from './bridge-calls.ts'
 import { bridgeAt, onDemand } from './bridge-state.ts'
+import type { MemberKeys } from './member-keys.ts'
 import { type MemberKey, Members } from './members.ts'
 import { type Payment, Payments } from './payments.ts'
 import { Releases } from './releases.ts'
@@ -68,12 +69,16 @@ export interface FederationParts {
   readonly engine: Engine
   readonly side: Pick<BitcoinSide, 'node' | 'firstHeight' | 'released'>
   readonly mode: FederationMode
+  /** Keys that the node was given. */
+  readonly keys: MemberKeys
   readonly logger: Logger
+  /** Does another node of the cluster work in this one's place? */
+  isFollower(): boolean
 }
 
 /** The members of all federations whose keys the node has. */
 export class Federation {
-  readonly members = new Members()
+  readonly members: Members
   readonly #parts: FederationParts
   readonly #payments: Payments
   /** The transactions that registered what the Bridge has not marked as processed, by Bitcoin transaction and block. */
@@ -83,6 +88,7 @@ export class Federation {
 
   constructor(parts: FederationParts) {
     this.#parts = parts
+    this.members = new Members(parts.keys)
     this.#payments = new Payments(parts.side.node)
     this.#releases = new Releases(parts)
     this.#stop = parts.engine.events.on('chain', (update) => this.#follow(update))
@@ -162,7 +168,8 @@ export class Federation {
   #follow(update: ChainUpdate): void {
     const { mode } = this.#parts
     if (mode === 'off') return
-    if (this.#releases.follow(update) && mode === 'auto') void this.broadcast()
+    if (this.#parts.isFollower()) this.#releases.forget()
+    else if (this.#releases.follow(update) && mode === 'auto') void this.broadcast()
   }
 
   /** The members of these federations whose keys are here and whose nodes work, each once. */

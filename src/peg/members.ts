@@ -4,6 +4,7 @@ import { addressOf } from '../chain/signature.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
 import { invalidParams } from '../errors.ts'
+import type { MemberKeys } from './member-keys.ts'
 
 /** What a member's node does: it works, it is down, or its signatures are of something else. */
 export type MemberConduct = 'working' | 'stopped' | 'wrong'
@@ -29,7 +30,11 @@ export class Members {
   readonly #keys = new Map<Hex, MemberKey>()
   readonly #conducts = new Map<Hex, MemberConduct>()
 
-  constructor() {
+  readonly #given: Pick<MemberKeys, 'get'> | undefined
+
+  /** `given`: keys that the node was given. */
+  constructor(given?: Pick<MemberKeys, 'get'>) {
+    this.#given = given
     for (let i = 1; i <= NAMED_KEYS; i++) this.add(secretOfName(`federator${i}`))
   }
 
@@ -49,6 +54,10 @@ export class Members {
 
   /** The key of a compressed public key; `undefined` for one that the node has not. */
   keyOf(publicKey: Uint8Array): MemberKey | undefined {
+    const known = this.#keys.get(toHex(publicKey))
+    const secret = known === undefined ? this.#given?.get(publicKey) : undefined
+    if (secret === undefined) return known
+    this.add(secret)
     return this.#keys.get(toHex(publicKey))
   }
 

@@ -1,5 +1,7 @@
 /** Opens the peg of a node: with the Bitcoin chain of its database, a new one, or that of a Bitcoin Core. */
 import { type BitcoinState, createBitcoin } from '../bitcoin/bitcoin.ts'
+import { decodeHeader } from '../bitcoin/chain/header.ts'
+import { GENESIS_BLOCK } from '../bitcoin/chain/regtest.ts'
 import type { AccountEdit } from '../engine/dev/state-edits.ts'
 import { outsideRecordIn } from '../engine/outside-record.ts'
 import { NodeError } from '../errors.ts'
@@ -10,9 +12,13 @@ import type { Store } from '../store/level.ts'
 import { BitcoinEntries } from './bitcoin-entries.ts'
 import { BitcoinParent, newBitcoin } from './bitcoin-parent.ts'
 import type { BitcoinSide } from './bitcoin-side.ts'
+import { MemberKeys } from './member-keys.ts'
 import { Members } from './members.ts'
 import { Peg } from './peg.ts'
 import { SimulatedBitcoin } from './simulated-bitcoin.ts'
+
+/** Of the first Bitcoin block, seconds since 1970. */
+const FIRST_TIME = decodeHeader(GENESIS_BLOCK).time
 
 /** What a peg is opened with. */
 export interface PegOptions {
@@ -30,8 +36,18 @@ export interface PegOptions {
   /** Blocks of this chain for each Bitcoin block that proves one and is added to its chain; 0 adds none. */
   readonly blocksPer: number
   readonly logger: Logger
+  /** Of a node of a cluster. */
+  readonly cluster?: PegCluster | undefined
   /** The fork whose federation is replaced. */
   readonly takeover?: TakeoverOptions | undefined
+}
+
+/** What a node of a cluster knows. */
+export interface PegCluster {
+  /** Seconds since 1970: the nodes of a cluster make the same Bitcoin chain. */
+  readonly beginsAt: number
+  /** Throws `overloaded` unless this node leads. */
+  admit(): void
 }
 
 /** A fork whose federation is replaced. */
@@ -45,10 +61,18 @@ export interface TakeoverOptions {
 
 /** Opens it; `Peg.attach` connects it with the engine. Throws `storage`, `upstream`, `invalid-options`. */
 export async function openPeg(options: PegOptions): Promise<Peg> {
-  const { federation: mode, logger, takeover, now } = options
+  const { federation: mode, logger, takeover, now, cluster } = options
   const taken = takeover && (await takeOver(takeover, now))
   const side = await sideOf(options, taken?.first)
-  return new Peg({ side, mode, logger, startEdits: taken?.edits })
+  const keys = new MemberKeys(options.store)
+  return new Peg({
+    side,
+    mode,
+    keys,
+    logger,
+    startEdits: taken?.edits,
+    admit: cluster && (() => cluster.admit()),
+  })
 }
 
 /** Where a chain begins whose federation is replaced. */
@@ -81,10 +105,11 @@ async function sideOf(options: PegOptions, first: BitcoinState | undefined): Pro
 }
 
 async function simulated(
-  { store, state, now: clock, seed, blocksPer, takeover }: PegOptions,
+  { store, state, now: clock, seed, blocksPer, takeover, cluster }: PegOptions,
   first: BitcoinState | undefined,
 ): Promise<SimulatedBitcoin> {
   const entries = state === undefined ? await BitcoinEntries.open(store) : new BitcoinEntries(store)
+  if (cluster !== undefined) first ??= newBitcoin(() => Math.max(cluster.beginsAt, FIRST_TIME)).snapshot()
   if (outsideRecordIn(entries.entries()) !== undefined) {
     throw new NodeError(
       'invalid-options',
@@ -102,5 +127,6 @@ async function simulated(
   if (state === undefined) parent.begin()
   else entries.adopt(() => bitcoin.restore(state))
   await entries.settled()
+  if (cluster !== undefined) entries.admitBy(() => cluster.admit())
   return new SimulatedBitcoin(parent, entries)
 }

@@ -113,6 +113,11 @@ export class OutsideParent implements PegParent {
     return (await this.#parts.outage.attempt(turn)) ?? []
   }
 
+  /** The options refuse it in a cluster. */
+  async follow(): Promise<void> {}
+
+  async reload(): Promise<void> {}
+
   /** Resolves when the blocks found so far were handed in. */
   settled(): Promise<void> {
     return this.#submitting

@@ -3,10 +3,13 @@ import type { Bitcoin } from '../bitcoin/bitcoin.ts'
 import { scriptOfAddress } from '../bitcoin/regtest-address.ts'
 import { OP, push } from '../bitcoin/script.ts'
 import type { Output } from '../bitcoin/transaction.ts'
+import type { BitcoinReply, BitcoinRequest, BitcoinRequests } from '../bitcoin-rpc/requests.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import { LOCAL_BALANCE } from '../chain/genesis.ts'
+import { addressOf } from '../chain/signature.ts'
 import { counted } from '../counted.ts'
 import { concat } from '../encoding/bytes.ts'
-import { fromHex, type Hex } from '../encoding/hex.ts'
+import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import type { AccountEdit } from '../engine/dev/state-edits.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { ParentChain } from '../engine/parent-chain.ts'
@@ -16,8 +19,10 @@ import { minimumPegin, WEI_PER_SATOSHI } from '../evm/precompiles/bridge/constan
 import type { Logger } from '../logger.ts'
 import type { FederationMode } from '../options/bitcoin-settings.ts'
 import type { BitcoinSide } from './bitcoin-side.ts'
+import { onDemand } from './bridge-state.ts'
 import { FAUCET_ADDRESS, pay } from './faucet.ts'
 import { Federation, type TurnRequest } from './federation.ts'
+import type { MemberKeys } from './member-keys.ts'
 import { type PegInOutcome, type PegOutOutcome, pegInOutcome, pegOutOutcome } from './outcomes.ts'
 import { type PegStatus, pegStatus } from './status.ts'
 
@@ -25,9 +30,13 @@ import { type PegStatus, pegStatus } from './status.ts'
 export interface PegParts {
   readonly side: BitcoinSide
   readonly mode: FederationMode
+  /** Keys of members that the node was given. */
+  readonly keys: MemberKeys
   readonly logger: Logger
   /** What the first state of the chain has of a federation that replaces that of a fork's upstream. */
   readonly startEdits?: readonly AccountEdit[] | undefined
+  /** Throws `overloaded` while another node of the cluster makes the changes. */
+  readonly admit?: (() => void) | undefined
 }
 
 /** Most blocks that are mined at once, and blocks of this chain that a peg-out waits for at most. */
@@ -58,6 +67,8 @@ export class Peg {
   readonly #parts: PegParts
   /** Payments, of which each must see what those before it have spent. */
   readonly #payments = createSerialQueue()
+  #requests: BitcoinRequests | undefined
+  #forward: ((request: BitcoinRequest) => Promise<unknown>) | undefined
   #attached: { readonly engine: Engine; readonly federation: Federation } | undefined
 
   constructor(parts: PegParts) {
@@ -96,8 +107,9 @@ export class Peg {
 
   /** Lets the federation work for the chain of an engine. */
   attach(engine: Engine): void {
-    const { mode, logger, side } = this.#parts
-    const federation = new Federation({ engine, side, mode, logger })
+    const { mode, logger, side, keys } = this.#parts
+    const isFollower = () => this.#isFollower()
+    const federation = new Federation({ engine, side, mode, keys, logger, isFollower })
     this.#attached = { engine, federation }
     if (mode === 'auto') side.parent.turn = () => federation.turn()
   }
@@ -108,6 +120,7 @@ export class Peg {
 
   /** Mines Bitcoin blocks to an address, the node's own unless given; their hashes. */
   async mine(count: number, address?: string): Promise<readonly string[]> {
+    this.#admit()
     checkCount(count, 'blocks')
     if (address !== undefined) scriptTo(address, 'address')
     return this.#side.mine(count, address ?? FAUCET_ADDRESS)
@@ -115,6 +128,7 @@ export class Peg {
 
   /** Sends coins of the node's own to a Bitcoin address and mines blocks; the transaction. Throws `transaction-refused`. */
   async faucet(address: string, satoshi: bigint, blocks = 1): Promise<string> {
+    this.#admit()
     checkCount(blocks, 'blocks')
     const outputs = [{ value: satoshi, script: scriptTo(address, 'address') }]
     const id = await this.#pay(outputs)
@@ -127,6 +141,7 @@ export class Peg {
    * block of this chain in which they arrive, unless `blocks` is 0. Throws `invalid-params` below the minimum.
    */
   async pegIn(receiver: Hex, satoshi: bigint, blocks?: number): Promise<PegInOutcome> {
+    this.#admit()
     const { engine, federation } = this.#open
     const { federations, network, isActive } = await federation.bridge()
     const minimum = minimumPegin(isActive)
@@ -156,6 +171,7 @@ export class Peg {
    * change is back, unless `mines` is false. Throws as a transaction does.
    */
   async pegOut(from: Hex, satoshi: bigint, mines = true): Promise<PegOutOutcome> {
+    this.#admit()
     const { engine, federation } = this.#open
     const value = satoshi * WEI_PER_SATOSHI
     const { hash } = await engine.commands.send({ from, to: PRECOMPILE_ADDRESS.bridge, value, gas: 100_000n })
@@ -172,6 +188,7 @@ export class Peg {
 
   /** Replaces the last Bitcoin blocks by one more than they are; their transactions return to the mempool. */
   async reorg(depth: number): Promise<readonly string[]> {
+    this.#admit()
     checkCount(depth, 'depth')
     const { node } = this.#side
     const height = (await node.bestBlock()).height - depth + 1
@@ -184,6 +201,7 @@ export class Peg {
 
   /** Lets the federation do all that it can at once, and mines what it sends in a block of this chain. */
   async flush(): Promise<number> {
+    this.#admit()
     const { federation } = this.#open
     await federation.broadcast()
     const sent = await this.updateBridge()
@@ -197,6 +215,7 @@ export class Peg {
    * transactions. A request is for the former. Throws `invalid-params` as `Federation.turn` does.
    */
   async updateBridge(request: TurnRequest = {}): Promise<number> {
+    this.#admit()
     const { engine, federation } = this.#open
     if (federation.mode === 'off') return 0
     await federation.broadcast()
@@ -206,11 +225,55 @@ export class Peg {
     return transactions.length
   }
 
+  /**
+   * Takes in the key of a member of a federation, which from then on works like the others; its public key and account,
+   * which gets coins for its transactions where it has none. Throws `invalid-params` for a secret that is none.
+   */
+  async importKey(secret: Uint8Array): Promise<{ readonly publicKey: Hex; readonly address: Hex }> {
+    this.#admit()
+    const { engine, federation } = this.#open
+    const publicKey = federation.members.add(secret)
+    await this.#parts.keys.put(publicKey, secret)
+    const address = addressOf(secret)
+    const state = await engine.queries.state({ tag: 'latest' })
+    const account = await onDemand(engine, () => state?.account(address))
+    if ((account?.balance ?? 0n) === 0n) await engine.dev.editState([{ address, balance: LOCAL_BALANCE }])
+    return { publicKey: toHex(publicKey), address }
+  }
+
   /** Heights of the Bitcoin chain, unless its node is down, and of its headers in the Bridge. */
   async heights(): Promise<{ readonly height?: number; readonly bridge: number }> {
     const { headers } = await this.#open.federation.bridge()
     const height = await this.#side.height()
     return { ...(height !== undefined && { height }), bridge: headers.best().height }
+  }
+
+  /**
+   * Answers a request of the port of Bitcoin's own interfaces; `undefined` for a path of none. Another node of the cluster
+   * answers where it makes the changes. Throws `overloaded` where none does.
+   */
+  async answer(request: BitcoinRequest, isGone: () => boolean): Promise<BitcoinReply | undefined> {
+    this.#requests ??= await this.#openRequests()
+    try {
+      return await this.#requests.answer(request, isGone)
+    } catch (error) {
+      const isElsewhere = error instanceof NodeError && error.kind === 'overloaded'
+      if (!isElsewhere || this.#forward === undefined) throw error
+      const { parseReply } = await import('../bitcoin-rpc/requests.ts')
+      return parseReply(await this.#forward(request))
+    }
+  }
+
+  /** Passes requests that change something to the leader of the cluster by this. */
+  forwardBy(forward: (request: BitcoinRequest) => Promise<unknown>): void {
+    this.#forward = forward
+  }
+
+  async #openRequests(): Promise<BitcoinRequests> {
+    const { BitcoinRequests } = await import('../bitcoin-rpc/requests.ts')
+    const report = (method: string, error: unknown) =>
+      this.#parts.logger.error('a call of the Bitcoin node failed', { method, error })
+    return new BitcoinRequests({ bitcoin: this.bitcoin, report, settled: () => this.settled() })
   }
 
   async status(): Promise<PegStatus> {
@@ -244,6 +307,20 @@ export class Peg {
     if (federation.mode === 'manual') await this.updateBridge()
     await engine.commands.mine()
     await federation.broadcast()
+  }
+
+  /** Throws `overloaded` while another node of the cluster makes the changes. */
+  #admit(): void {
+    this.#parts.admit?.()
+  }
+
+  #isFollower(): boolean {
+    try {
+      this.#admit()
+      return false
+    } catch {
+      return true
+    }
   }
 
   /** Broadcasts a payment of the faucet; its transaction. */

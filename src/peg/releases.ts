@@ -57,6 +57,12 @@ export class Releases {
     return this.#waiting.length > 0 && this.#asked === 0
   }
 
+  /** Leaves them to another node; they are looked for again at the next `resume`. */
+  forget(): void {
+    this.#waiting = []
+    this.#isResumed = false
+  }
+
   /** Broadcasts what an earlier process may have left: releases of the last blocks that Bitcoin does not know. */
   async resume(): Promise<void> {
     if (this.#isResumed) return

@@ -37,6 +37,7 @@ const SHARED: ReadonlyMap<number, KeyCodec<Id>> = new Map([
   [PREFIX.accountBlocks, BY_BYTES],
   [PREFIX.creators, BY_BYTES],
   [PREFIX.keptSnapshots, BY_HEIGHT],
+  [PREFIX.parentChain, BY_NAME],
   [PREFIX.compilations, BY_HASH],
   [PREFIX.compilationOrder, BY_HEIGHT],
   [PREFIX.compiledCodes, BY_BYTES],

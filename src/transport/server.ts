@@ -12,7 +12,7 @@ import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } fro
 import { ALL_ENTITLEMENTS, REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
 import { ApiPages } from './api-pages.ts'
 import { NO_SCORING, type PeerScoring } from './ban-check.ts'
-import type { BitcoinRpcServer } from './bitcoin/server.ts'
+import type { AnswerRequest, BitcoinRpcServer } from './bitcoin/server.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
 import { Chains, isChainPath } from './chains.ts'
 import { type Explorer, openExplorer } from './explorer.ts'
@@ -41,7 +41,11 @@ export interface Servable {
   readonly peers?: PeerScoring
   /** The Bitcoin chain of the node, where it has one. */
   readonly bitcoin?:
-    | { readonly simulated: Bitcoin | undefined; readonly origin: string | undefined }
+    | {
+        readonly origin: string | undefined
+        readonly simulated: Bitcoin | undefined
+        readonly answer: AnswerRequest
+      }
     | undefined
   /** The APIs of explorers and verifiers; absent for a dispatcher without a chain. */
   readonly apis?: ApiAnswers
@@ -352,10 +356,11 @@ class NodeServer {
   /** Opens the port of Bitcoin Core's JSON-RPC; its code is not loaded otherwise. */
   async #listenForBitcoin(): Promise<BitcoinRpcServer | undefined> {
     const { bitcoinRpcPort: port, bitcoinRpcUser: user, bitcoinRpcPassword: password } = this.#options
-    const simulated = this.#node.bitcoin?.simulated
-    if (port === undefined || simulated === undefined) return undefined
+    const { bitcoin } = this.#node
+    if (port === undefined || bitcoin === undefined) return undefined
     const { serveBitcoinRpc } = await import('./bitcoin/server.ts')
-    return serveBitcoinRpc(simulated, { host: '127.0.0.1', port, user, password, logger: this.#logger })
+    const options = { host: '127.0.0.1', port, user, password, logger: this.#logger }
+    return serveBitcoinRpc((request, isGone) => bitcoin.answer(request, isGone), options)
   }
 
   /** Closes what needs no grace. */

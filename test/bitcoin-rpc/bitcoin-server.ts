@@ -1,5 +1,6 @@
 /** A served Bitcoin node, and a client that calls it over a socket. */
 import { type Bitcoin, createBitcoin } from '../../src/bitcoin/bitcoin.ts'
+import { type BitcoinRequest, BitcoinRequests } from '../../src/bitcoin-rpc/requests.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { type BitcoinRpcServer, serveBitcoinRpc } from '../../src/transport/bitcoin/server.ts'
 
@@ -29,7 +30,10 @@ export class ServedBitcoin {
     let time = START
     const bitcoin = createBitcoin({ clock: () => time++, seed: new Uint8Array(32).fill(3) })
     const options = { host: '127.0.0.1', port: 0, user: USER, password: PASSWORD, logger: silentLogger }
-    return new ServedBitcoin(bitcoin, await serveBitcoinRpc(bitcoin, options))
+    const report = (method: string, error: unknown) => silentLogger.error(method, { error })
+    const requests = new BitcoinRequests({ bitcoin, report, settled: async () => {} })
+    const answer = (request: BitcoinRequest, isGone: () => boolean) => requests.answer(request, isGone)
+    return new ServedBitcoin(bitcoin, await serveBitcoinRpc(answer, options))
   }
 
   /** Sends a body as it is. */

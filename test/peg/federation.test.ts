@@ -1,10 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { afterEach, describe, expect, it } from 'vitest'
 import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { addressOf } from '../../src/chain/signature.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
-import { fromHex, type Hex } from '../../src/encoding/hex.ts'
+import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { frameStrings } from '../../src/encoding/rlp-frame.ts'
 import { createNode, type Node, type NodeOptions } from '../../src/index.ts'
 import { callData } from '../../src/peg/call-data.ts'
@@ -114,11 +117,20 @@ describe('what the members send', () => {
 })
 
 describe('a federation that is voted', () => {
-  it('takes over the coins, signed by its own members', async () => {
+  it.each([
+    ['known', ['federator4', 'federator5', 'federator6', 'federator7']],
+    ['given', ['first', 'second', 'third', 'fourth']],
+  ])('takes over the coins, signed by its own members, whose keys are %s', async (how, names) => {
     const { node: opened, peg, call } = await started()
     await peg.pegIn(RECEIVER, 50_000_000n)
-    const names = ['federator4', 'federator5', 'federator6', 'federator7']
     const keys = names.map((name) => secp256k1.getPublicKey(secretOfName(name), true))
+    for (const name of how === 'given' ? names : []) {
+      const secret = secretOfName(name)
+      expect(await call('fed_importKey', toHex(secret))).toEqual({
+        publicKey: toHex(secp256k1.getPublicKey(secret, true)),
+        address: addressOf(secret),
+      })
+    }
     const vote = async (data: Uint8Array) => {
       for (const name of ['auth-a', 'auth-b', 'auth-c']) {
         const secret = secretOfName(name)
@@ -179,5 +191,20 @@ describe('a federation that is voted', () => {
     expect(locked).toBeGreaterThan(49_000_000n)
     expect((await peg.pegIn(RECEIVER, 1_000_000n)).status).toBe('registered')
     expect((await peg.pegOut(COW, 1_000_000n)).status).toBe('released')
+  })
+})
+
+describe('a key that was given', () => {
+  it('is kept in the data directory, and refused where it is none', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'tandem-members-'))
+    const { node: opened, call } = await started({ dataDir })
+    await call('fed_importKey', toHex(secretOfName('first')))
+    await expect(call('fed_importKey', `0x${'00'.repeat(32)}`)).rejects.toThrow(/more than zero/)
+    await opened.close()
+    const { peg } = await started({ dataDir })
+    const publicKey = secp256k1.getPublicKey(secretOfName('first'), true)
+    expect(peg.federation.members.keyOf(publicKey)?.address).toBe(addressOf(secretOfName('first')))
+    await node?.close()
+    await rm(dataDir, { recursive: true })
   })
 })

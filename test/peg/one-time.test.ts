@@ -132,7 +132,6 @@ describe('the option', () => {
   it.each([
     [{ bitcoin: true, chain: 'testnet' }, /the parent chain of testnet is a public network/],
     [{ bitcoin: true, fork: 'http://127.0.0.1:1' }, /"bitcoin" and "fork" contradict/],
-    [{ bitcoin: true, cluster: 'nats://127.0.0.1:1' }, /"bitcoin" and "cluster" contradict/],
     [{ federation: 'off' }, /"federation" has no effect without the option "bitcoin"/],
   ] satisfies [NodeOptions, RegExp][])('is refused in a sentence: %o', async (options, message) => {
     await expect(createNode(options)).rejects.toThrow(message)

@@ -1,12 +1,13 @@
 /** A chain's state as entries of a key and a value each, as it is stored: blocks, the mempool, the best block. */
 import { concat } from '../../encoding/bytes.ts'
+import { HASH_BYTES } from '../../encoding/hash.ts'
 import { ByteReader } from '../byte-reader.ts'
 import { digitsOf, displayed, fromDigits } from '../displayed-hash.ts'
 import { uint32, uint64 } from '../serialization.ts'
 import { encodeTransaction, readTransaction } from '../transaction.ts'
-import { type Block, decodeBlock, encodeBlock, idOf, transactionSizes } from './block.ts'
+import { type Block, blockHash, decodeBlock, encodeBlock, idOf, transactionSizes } from './block.ts'
 import { connect, disconnect } from './connection.ts'
-import { withEntry } from './mempool.ts'
+import { withEntry, withoutEntries } from './mempool.ts'
 import {
   bestBlock,
   type ChainState,
@@ -96,6 +97,15 @@ function withBlock(state: ChainState, { block, arrival, flags }: Loaded): ChainS
   }
 }
 
+/** The state with a block that is known, or new behind a known one, as its entry has it. */
+function withEntryOfBlock(state: ChainState, loaded: Loaded): ChainState {
+  const known = state.blocks.get(blockHash(loaded.block))
+  if (known === undefined) return withBlock(state, loaded)
+  const { arrival, flags } = loaded
+  const flagged = { isInvalid: (flags & INVALID) !== 0, wasConnected: (flags & CONNECTED) !== 0 }
+  return { ...state, blocks: state.blocks.put(known.hash, { ...known, ...flagged, arrival }) }
+}
+
 /** The state with this block as the best: all from the first to it are connected again, without running scripts. */
 function connectedTo(state: ChainState, hash: string): ChainState {
   const path: StoredBlock[] = []
@@ -122,8 +132,36 @@ export function stateOfEntries(entries: Iterable<readonly [string, Uint8Array]>)
   }
   const known = blocks.toSorted((a, b) => a.arrival - b.arrival).reduce(withBlock, genesisState())
   if (best === undefined) return known
-  const hash = digitsOf(best.bytes(32))
+  const hash = digitsOf(best.bytes(HASH_BYTES))
   const arrivals = best.uint32()
   const connected = connectedTo(known, hash)
   return { ...mempool.reduce(withEntry, connected), arrivals }
+}
+
+/**
+ * The state after changes of stored entries; `undefined` where they take blocks away, and all entries have to be read. Keys
+ * that are not its own are left out. Throws a RangeError for damaged entries.
+ */
+export function stateAfterChanges(
+  before: ChainState,
+  changes: readonly EntryChange[],
+): ChainState | undefined {
+  const blocks: Loaded[] = []
+  const mempool = new Map([...before.mempool.entries()])
+  let best: ByteReader | undefined
+  for (const { key, value } of changes) {
+    const [table, rest] = [key.slice(0, 2), key.slice(2)]
+    if (table === TABLE.block) {
+      if (value === undefined) return undefined
+      blocks.push(decodeStored(value))
+    } else if (table === TABLE.mempool) {
+      if (value === undefined) mempool.delete(rest)
+      else mempool.set(rest, decodeEntry(value))
+    } else if (table === TABLE.best && value !== undefined) best = new ByteReader(value)
+  }
+  const bare = withoutEntries(before, [...before.mempool.values()])
+  const known = blocks.toSorted((a, b) => a.arrival - b.arrival).reduce(withEntryOfBlock, bare)
+  const connected = best === undefined ? known : connectedTo(known, digitsOf(best.bytes(HASH_BYTES)))
+  const next = [...mempool.values()].reduce(withEntry, connected)
+  return { ...next, arrivals: best === undefined ? before.arrivals : best.uint32() }
 }

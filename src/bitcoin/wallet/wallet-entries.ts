@@ -74,14 +74,25 @@ function secretOf(bytes: Uint8Array): WalletSecret {
   return StoredSecret.parse(decode(bytes))
 }
 
-/** The wallets of stored entries; keys that are not their own are left out. Throws a ZodError for damaged ones. */
-export function walletsOfEntries(entries: Iterable<readonly [string, Uint8Array]>): WalletState {
-  let { wallets, scripts, secrets } = NO_WALLETS
-  for (const [key, value] of entries) {
+/** The wallets after changes of stored entries; keys that are not their own are left out. Throws a ZodError for damaged ones. */
+export function walletsAfterChanges(before: WalletState, changes: Iterable<EntryChange>): WalletState {
+  let { wallets, scripts, secrets } = before
+  for (const { key, value } of changes) {
     const [table, rest] = [key.slice(0, 2), key.slice(2)]
-    if (table === TABLE.wallet) wallets = wallets.put(rest, walletOf(value))
-    else if (table === TABLE.script) scripts = scripts.put(rest, scriptOf(value))
-    else if (table === TABLE.secret) secrets = secrets.put(rest, secretOf(value))
+    if (table === TABLE.wallet)
+      wallets = value === undefined ? wallets.delete(rest) : wallets.put(rest, walletOf(value))
+    else if (table === TABLE.script)
+      scripts = value === undefined ? scripts.delete(rest) : scripts.put(rest, scriptOf(value))
+    else if (table === TABLE.secret)
+      secrets = value === undefined ? secrets.delete(rest) : secrets.put(rest, secretOf(value))
   }
   return { wallets, scripts, secrets }
+}
+
+/** The wallets of stored entries. */
+export function walletsOfEntries(entries: Iterable<readonly [string, Uint8Array]>): WalletState {
+  return walletsAfterChanges(
+    NO_WALLETS,
+    [...entries].map(([key, value]) => ({ key, value })),
+  )
 }

@@ -8,7 +8,8 @@ import type { FederationStatus, PegStatus } from '../../peg/status.ts'
 import { anyText } from '../json-forms.ts'
 import { type Context, method } from '../method.ts'
 import { expected, optional, orNull, type Parameter, scalar } from '../parameter.ts'
-import { Address, Flag, HashText, wholeNumber } from '../wire/scalars.ts'
+import { Address, AddressText, DataText, Flag, HashText, wholeNumber } from '../wire/scalars.ts'
+import { PrivateKey } from '../wire/wallet.ts'
 
 /** The peg of the node. Throws `method-not-found` where it runs no Bitcoin chain. */
 function pegOf({ peg }: Context): Peg {
@@ -223,6 +224,29 @@ export const btc_flush = method({
   run: (_, context) => pegOf(context).flush(),
 })
 
+const RequestText = (description: string): Parameter<string> =>
+  scalar({
+    form: anyText(),
+    description,
+    decode: (value) => value,
+    refusal: (_, name) => expected(name, 'a text'),
+  })
+
+export const btc_request = method({
+  name: 'btc_request',
+  changesState: true,
+  summary:
+    "Answers a request of Bitcoin's own interfaces as the port of --bitcoin-rpc-port does, without user and password: Bitcoin Core's JSON-RPC at / and /wallet/<name> (POST), Esplora and Blockbook. Returns null for a path of none.",
+  params: {
+    verb: RequestText('GET or POST'),
+    path: RequestText('path, without a query'),
+    body: optional(RequestText('body'), ''),
+  },
+  result: () => z.object({ status: z.int(), type: z.string(), body: z.string() }).nullable(),
+  examples: [],
+  run: async (request, context) => (await pegOf(context).answer(request, () => false)) ?? null,
+})
+
 export const btc_status = method({
   name: 'btc_status',
   summary:
@@ -245,6 +269,18 @@ export const fed_updateBridge = method({
   run: ({ member }, context) => pegOf(context).updateBridge({ isAsked: true, member }),
 })
 
+export const fed_importKey = method({
+  name: 'fed_importKey',
+  changesState: true,
+  answeredBy: 'holder',
+  summary:
+    'Gives the node the private key of a member of a federation, on both chains, as votes name it (`addFederatorPublicKeyMultikey`): it then informs the Bridge and signs like the members that the node knows. Its account gets coins where it has none. Returns the compressed public key and the account.',
+  params: { key: PrivateKey },
+  result: () => z.object({ publicKey: DataText, address: AddressText }),
+  examples: [],
+  run: ({ key }, context) => pegOf(context).importKey(key),
+})
+
 /** The methods of this file, in the order of the document. */
 export const BTC_METHODS = [
   btc_status,
@@ -254,5 +290,7 @@ export const BTC_METHODS = [
   btc_pegOut,
   btc_reorg,
   btc_flush,
+  btc_request,
   fed_updateBridge,
+  fed_importKey,
 ] as const

@@ -2,9 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type NextFunction, Router } from 'express'
-import type { Bitcoin } from '../../bitcoin/bitcoin.ts'
-import { BitcoinDispatcher } from '../../bitcoin-rpc/dispatcher.ts'
-import { answerRest } from '../../bitcoin-rpc/rest/rest.ts'
+import { type BitcoinReply, type BitcoinRequest, walletIn } from '../../bitcoin-rpc/requests.ts'
+import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { callableHost, listen } from '../listen.ts'
 
@@ -18,6 +17,12 @@ export interface BitcoinRpcOptions {
   readonly logger: Logger
 }
 
+/** Answers a request; `undefined` for a path of no interface. Throws a `NodeError` where no node can answer it now. */
+export type AnswerRequest = (
+  request: BitcoinRequest,
+  isGone: () => boolean,
+) => Promise<BitcoinReply | undefined>
+
 /** A listening port. */
 export interface BitcoinRpcServer {
   readonly port: number
@@ -30,9 +35,6 @@ export interface BitcoinRpcServer {
 const MAX_BODY = 9_000_000
 /** For a whole request, milliseconds. */
 const REQUEST_TIMEOUT = 60_000
-/** `/wallet/name`. */
-const WALLET_PATH = /^\/wallet\/([^/?]*)$/
-
 /** Middleware of a router without an app: Express extends requests and responses in apps only. */
 type Middleware = (request: IncomingMessage, response: ServerResponse, next: NextFunction) => unknown
 
@@ -65,40 +67,20 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks, length).toString()
 }
 
-function walletIn(path: string): { readonly wallet: string | undefined } | undefined {
-  if (path === '/') return { wallet: undefined }
-  const name = WALLET_PATH.exec(path)?.[1]
-  if (name === undefined) return undefined
-  try {
-    return { wallet: decodeURIComponent(name) }
-  } catch {
-    return undefined
-  }
-}
-
 function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '/'
 }
 
-/** Answers JSON-RPC at `/` and `/wallet/<name>`. */
-function jsonRpc(
-  dispatcher: BitcoinDispatcher,
-  isAuthorized: (request: IncomingMessage) => boolean,
-): Middleware {
-  return async (request, response, next) => {
-    const target = walletIn(pathOf(request))
-    if (target === undefined) return next()
+/** Refuses what is not a call of the JSON-RPC at `/` and `/wallet/<name>`, or has not its user and password. */
+function guard(isAuthorized: (request: IncomingMessage) => boolean): Middleware {
+  return (request, response, next) => {
+    if (walletIn(pathOf(request)) === undefined) return next()
     if (request.method !== 'POST')
       return send(response, 405, 'text/plain', 'JSONRPC server handles only POST requests')
-    if (!isAuthorized(request)) {
-      response.setHeader('WWW-Authenticate', 'Basic realm="jsonrpc"')
-      response.setHeader('Connection', 'close')
-      return send(response, 401, 'text/plain', '')
-    }
-    const body = await bodyOf(request)
-    if (body === undefined) return tooLarge(response)
-    const answer = await dispatcher.dispatch(body, { ...target, isGone: () => response.destroyed })
-    send(response, answer.status, 'application/json', answer.body)
+    if (isAuthorized(request)) return next()
+    response.setHeader('WWW-Authenticate', 'Basic realm="jsonrpc"')
+    response.setHeader('Connection', 'close')
+    return send(response, 401, 'text/plain', '')
   }
 }
 
@@ -107,35 +89,39 @@ function tooLarge(response: ServerResponse): void {
   send(response, 413, 'text/plain', 'The request is too large')
 }
 
-function rest(bitcoin: Bitcoin): Middleware {
+function answered(answer: AnswerRequest, isClosed: () => boolean): Middleware {
   return async (request, response) => {
     const body = await bodyOf(request)
     if (body === undefined) return tooLarge(response)
-    const reply = answerRest(bitcoin, request.method ?? 'GET', pathOf(request), body)
-    if (reply === undefined) return send(response, 404, 'text/plain', 'Not found')
-    send(response, reply.status, reply.type, reply.body)
+    const given = { verb: request.method ?? 'GET', path: pathOf(request), body }
+    try {
+      const reply = await answer(given, () => isClosed() || response.destroyed)
+      if (reply === undefined) return send(response, 404, 'text/plain', 'Not found')
+      send(response, reply.status, reply.type, reply.body)
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      send(response, 503, 'text/plain', error.message)
+    }
   }
 }
 
 /** Opens the port. Throws `ListenError`. */
 export async function serveBitcoinRpc(
-  bitcoin: Bitcoin,
+  answer: AnswerRequest,
   options: BitcoinRpcOptions,
 ): Promise<BitcoinRpcServer> {
   const { host, user, password, logger } = options
   let isClosed = false
-  const report = (method: string, error: unknown) =>
-    logger.error('a call of the Bitcoin node failed', { method, error })
-  const dispatcher = new BitcoinDispatcher({ bitcoin, report, isClosed: () => isClosed })
+  const report = (error: unknown) => logger.error('a request of the Bitcoin node failed', { error })
   const router = Router()
-  router.use(jsonRpc(dispatcher, authorization(user, password)))
-  router.use(rest(bitcoin))
+  router.use(guard(authorization(user, password)))
+  router.use(answered(answer, () => isClosed))
   const mounted: { handle(request: IncomingMessage, response: ServerResponse, next: NextFunction): void } = {
     handle: router,
   }
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT }, (request, response) => {
     mounted.handle(request, response, (error?: unknown) => {
-      if (error !== undefined) report('', error)
+      if (error !== undefined) report(error)
       if (!response.headersSent) send(response, 500, 'text/plain', 'Internal error')
     })
   })
