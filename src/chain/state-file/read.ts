@@ -26,6 +26,8 @@ export type StateFile =
       readonly accounts: ReadonlyMap<Hex, PartialAccount>
       /** Of the dumped chain, where the file names it. */
       readonly head?: LoadedHead | undefined
+      /** Compilations with the sources of contracts, not checked. */
+      readonly sources?: readonly unknown[]
     }
   | {
       readonly kind: 'chain'
@@ -35,6 +37,7 @@ export type StateFile =
       readonly pool: readonly Transaction[]
       /** State of the parent chain in the dumped node, where it had one. */
       readonly parent?: Uint8Array | undefined
+      readonly sources?: readonly unknown[]
     }
 
 const WORD_LIMIT = 2n ** 256n
@@ -152,6 +155,7 @@ const envelope = z.object({
   history: z.array(z.unknown()).optional(),
   pool: z.array(z.object({ raw: bytes, from: address })).default([]),
   parentChain: bytes.optional(),
+  sources: z.array(z.unknown()).default([]),
 })
 
 const change = z
@@ -253,7 +257,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
   }
   requireChecksum(text)
   const file = check(envelope, json, 'state file')
-  const { chain, chainId, head, history, pool, parentChain } = file
+  const { chain, chainId, head, history, pool, parentChain, sources } = file
   if (chain !== config.name) {
     throw invalidParams(
       `The state file is of chain ${chain} (chain id ${chainId}), not ${config.name} (chain id ${config.chainId}).`,
@@ -262,7 +266,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
   if (!isForced) requireChainId(chainId, config)
   if (history === undefined) {
     const loaded = new Map([...file.accounts, ...file.otherAccounts])
-    return { kind: 'accounts', accounts: loaded, head: file.block ?? undefined }
+    return { kind: 'accounts', accounts: loaded, head: file.block ?? undefined, sources }
   }
   return {
     kind: 'chain',
@@ -270,6 +274,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
     blocks: blockRecords(history, head.number, config),
     pool: pool.map(({ raw, from }) => restoreTransaction(raw, from)),
     parent: parentChain,
+    sources,
   }
 }
 
