@@ -1,7 +1,7 @@
 /** The HTTP APIs of a node beside JSON-RPC: which paths are theirs, and their answers. */
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { Session } from '../rpc/session.ts'
-import { Blockscout } from './blockscout.ts'
+import { Blockscout } from './blockscout/blockscout.ts'
 import { Etherscan } from './etherscan/etherscan.ts'
 import type { ApiAnswers, ApiReply, ApiRequest } from './request.ts'
 import { Sourcify } from './sourcify.ts'
@@ -9,7 +9,7 @@ import { type Compilers, Verifier } from './verifier.ts'
 
 /** The paths of each API; a key may stand before them. */
 const PATHS =
-  /^(.*?)(\/api|\/v2\/api|\/v2\/chainlist|\/v2\/(?:verify|contract)\/.+|\/api\/v2\/smart-contracts\/.+)$/
+  /^(.*?)(\/api|\/v2\/api|\/v2\/chainlist|\/v2\/(?:verify|contract)\/.+|\/api\/v2\/(?:smart-contracts|addresses|tokens|token-transfers|transactions|search|stats)(?:\/.*)?)$/
 const BLOCKSCOUT = /^\/api\/v2\//
 const SOURCIFY = /^\/v2\/(verify|contract)\//
 

@@ -1,6 +1,7 @@
 /** Requests and replies of the HTTP APIs, apart from sockets. */
 import type { Hex } from '../encoding/hex.ts'
 import { isHexDigits, lowerCaseHex } from '../encoding/hex.ts'
+import { isTooDeep } from '../encoding/json-depth.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { Session } from '../rpc/session.ts'
@@ -64,4 +65,30 @@ export function addressIn(text: string | null | undefined): Hex | undefined {
 export function hashIn(text: string | null | undefined): Hex | undefined {
   const isHash = text?.length === 66 && text.startsWith('0x') && isHexDigits(text.slice(2))
   return isHash ? lowerCaseHex(text) : undefined
+}
+
+/** The reply of an API that has HTTP statuses; `form` makes that of an `ApiError`. */
+export async function repliedOr(
+  work: () => Promise<ApiReply>,
+  form: (error: ApiError) => ApiReply,
+): Promise<ApiReply> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ApiError) return form(error)
+    throw error
+  }
+}
+
+/** Deepest nesting of a body; compilers read far less. */
+export const DEEPEST_INPUT = 128
+
+/** JSON of a body. Throws `ApiError` of a status. */
+export function jsonIn(body: string, status = 400): unknown {
+  if (isTooDeep(body, DEEPEST_INPUT)) throw new ApiError('The body is nested too deeply', { status })
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new ApiError('The body is not JSON', { status })
+  }
 }

@@ -2,23 +2,17 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Hex, toHex } from '../encoding/hex.ts'
-import { isTooDeep } from '../encoding/json-depth.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import { messageOf } from '../errors.ts'
 import { constructorArguments, templateOf } from '../sources/code-template.ts'
 import { type MatchKind, qualifiedName } from '../sources/compilation.ts'
 import { hasHash, readMetadata } from '../sources/read-compilation.ts'
+import { creationCode } from './creation.ts'
 import { type KnownContract, knownAt } from './known-contract.ts'
-import { ApiError, type ApiReply, type ApiRequest, addressIn, read } from './request.ts'
-import {
-  creationCode,
-  DEEPEST_INPUT,
-  type Job,
-  readStandardInput,
-  type StandardInput,
-  type Verifier,
-} from './verifier.ts'
+import { ApiError, type ApiReply, type ApiRequest, addressIn, jsonIn, read, repliedOr } from './request.ts'
+import { readStandardInput, type StandardInput } from './standard-input.ts'
+import type { Job, Verifier } from './verifier.ts'
 
 const VerifyBody = z.looseObject({
   stdJsonInput: z.unknown(),
@@ -34,15 +28,6 @@ const matchOf = (kind: MatchKind | undefined) => (kind === undefined ? null : MA
 
 function errorBody(customCode: string, message: string): object {
   return { customCode, message, errorId: randomUUID() }
-}
-
-function jsonBody({ body }: ApiRequest): unknown {
-  if (isTooDeep(body, DEEPEST_INPUT)) throw new ApiError('The body is nested too deeply')
-  try {
-    return JSON.parse(body)
-  } catch {
-    throw new ApiError('The body is not JSON')
-  }
 }
 
 function parsed<T>(schema: z.ZodType<T>, json: unknown): T {
@@ -144,13 +129,11 @@ export class Sourcify {
     this.#verifier = verifier
   }
 
-  async answer(request: ApiRequest): Promise<ApiReply> {
-    try {
-      return await this.#route(request)
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      return { status: error.status, body: errorBody(error.code, error.message) }
-    }
+  answer(request: ApiRequest): Promise<ApiReply> {
+    return repliedOr(
+      async () => this.#route(request),
+      ({ status, code, message }) => ({ status, body: errorBody(code, message) }),
+    )
   }
 
   /** The reply to a request that a transport refuses. */
@@ -195,7 +178,7 @@ export class Sourcify {
 
   async #verify(request: ApiRequest, chain: string, text: string): Promise<ApiReply> {
     const address = this.#addressOn(chain, text)
-    const { stdJsonInput, compilerVersion, contractIdentifier } = parsed(VerifyBody, jsonBody(request))
+    const { stdJsonInput, compilerVersion, contractIdentifier } = parsed(VerifyBody, jsonIn(request.body))
     const input = readStandardInput(JSON.stringify(stdJsonInput) ?? '')
     await this.#refuseVerified(address)
     const job = await this.#verifier.submit({ address, input, compilerVersion, contract: contractIdentifier })
@@ -204,7 +187,7 @@ export class Sourcify {
 
   async #verifyMetadata(request: ApiRequest, chain: string, text: string): Promise<ApiReply> {
     const address = this.#addressOn(chain, text)
-    const submission = inputOfMetadata(parsed(MetadataBody, jsonBody(request)))
+    const submission = inputOfMetadata(parsed(MetadataBody, jsonIn(request.body)))
     await this.#refuseVerified(address)
     const job = await this.#verifier.submit({ address, ...submission })
     return { status: 202, body: { verificationId: job.id } }

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { equal } from '../encoding/bytes.ts'
-import { fromHex, type Hex, isHexDigits, toHex } from '../encoding/hex.ts'
-import { isTooDeep } from '../encoding/json-depth.ts'
+import { fromHex, type Hex, isHexDigits } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import { createSerialQueue } from '../engine/serial-queue.ts'
@@ -19,8 +18,10 @@ import {
 } from '../sources/compilation.ts'
 import { registerNames } from '../sources/compiled-abis.ts'
 import { plainVersion, readCompilation } from '../sources/read-compilation.ts'
+import { creationCode } from './creation.ts'
 import { ApiError, read } from './request.ts'
 import { CompilerFailure, type CompilerLimits, findCompiler, runCompiler } from './solc.ts'
+import { isSameInput, type StandardInput } from './standard-input.ts'
 
 /** What somebody claims about the contract at an address. */
 export interface Submission {
@@ -61,14 +62,6 @@ export interface Job {
   outcome?: Outcome
 }
 
-const StandardInputSchema = z.looseObject({
-  language: z.string(),
-  sources: z.record(z.string(), z.looseObject({ content: z.string().optional() })),
-  settings: z.looseObject({}).default({}),
-})
-/** Input of solc's standard JSON interface, as far as it is checked. */
-export type StandardInput = z.infer<typeof StandardInputSchema>
-
 const Diagnostics = z.looseObject({
   errors: z
     .array(
@@ -81,8 +74,6 @@ const Diagnostics = z.looseObject({
 const MOST_JOBS = 1000
 /** Jobs that may wait. */
 const MOST_WAITING = 16
-/** Deepest nesting of an input; compilers read far less. */
-export const DEEPEST_INPUT = 128
 /** Longest name of a contract with its source, characters. */
 const LONGEST_NAME = 1024
 /** Longest message of a compiler that is passed on, characters. */
@@ -116,27 +107,6 @@ class Failure extends Error {
   }
 }
 
-/** Reads the text of a compiler's input. Throws `ApiError`. */
-export function readStandardInput(text: string): StandardInput {
-  if (isTooDeep(text, DEEPEST_INPUT)) throw new ApiError('The standard JSON input is nested too deeply')
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    throw new ApiError('The source code is not JSON of the standard JSON interface')
-  }
-  const input = StandardInputSchema.safeParse(json)
-  if (!input.success) {
-    const [issue] = input.error.issues
-    throw new ApiError(`The standard JSON input is malformed: ${issue?.path.join('.')}: ${issue?.message}`)
-  }
-  const missing = Object.entries(input.data.sources).find(([, { content }]) => content === undefined)
-  if (missing !== undefined) {
-    throw new ApiError(`The standard JSON input is malformed: sources.${missing[0]} has no content`)
-  }
-  return input.data
-}
-
 /** The contracts of a name: `path:name`, or a name that one source has. Throws `Failure`. */
 function namedContract(compilation: Compilation, contract: string): ContractName {
   const end = contract.lastIndexOf(':')
@@ -151,18 +121,6 @@ function namedContract(compilation: Compilation, contract: string): ContractName
     only === undefined
       ? `the sources have no contract ${contract} with code`
       : `several sources have a contract ${contract}: name its source as well`,
-  )
-}
-
-/** Do two inputs have the same sources and settings, apart from what they ask the compiler to write? */
-function isSameInput(given: StandardInput, known: Compilation['input']): boolean {
-  const sources = Object.entries(given.sources)
-  const plain = (settings: object) => JSON.stringify({ ...settings, outputSelection: undefined })
-  return (
-    plain(given.settings) === plain(known.settings) &&
-    sources.every(
-      ([path, { content }]) => Object.hasOwn(known.sources, path) && known.sources[path]?.content === content,
-    )
   )
 }
 
@@ -336,20 +294,6 @@ function shortVersion(version: string): string {
 
 function commitOf(version: string): string | undefined {
   return /\+commit\.([0-9a-f]{8})/.exec(version)?.[1]
-}
-
-/** The init code of the transaction that created a contract; `undefined` where a contract created it, or nobody knows. */
-export async function creationCode(engine: Engine, address: Hex): Promise<Uint8Array | undefined> {
-  const origin = await engine.queries.contractOrigin(address)
-  const transaction = origin && engine.queries.transaction(origin.hash)?.transaction
-  return transaction?.to === null ? transaction.data : undefined
-}
-
-/** The constructor arguments that a contract was created with, hex without prefix; empty where nobody knows. */
-export async function argumentsOf(engine: Engine, address: Hex, contract: CompiledContract): Promise<string> {
-  const initcode = await creationCode(engine, address)
-  const found = initcode && constructorArguments(templateOf(contract.evm.bytecode), initcode)
-  return found === undefined ? '' : toHex(found).slice(2)
 }
 
 /** Compares the arguments of a submission with those of the creation, where that was a transaction. Throws `Failure`. */

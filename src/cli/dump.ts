@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { writeStateFile } from '../chain/state-file/write.ts'
 import { fromHex } from '../encoding/hex.ts'
 import { dumpStored } from '../engine/dev/state-dump.ts'
+import { SourceStore } from '../engine/sources/source-store.ts'
 import { NodeError } from '../errors.ts'
 import { stateText } from '../rpc/wire/state-file.ts'
 import { configOfStored } from '../store/identity.ts'
@@ -21,7 +22,8 @@ async function dumpDirectory(dataDir: string, file: string, history: boolean): P
     const config = configOfStored(identity)
     const dump = await dumpStored(store, config, history)
     if (dump === undefined) throw new NodeError('database', `The database in ${dataDir} holds no chain.`)
-    await writeStateText(file, writeStateFile(dump, config))
+    const sources = await new SourceStore(store).texts()
+    await writeStateText(file, writeStateFile({ ...dump, sources }, config))
   } finally {
     await store.close()
   }

@@ -50,7 +50,10 @@ export async function readStateText(path: string): Promise<string> {
 }
 
 /** Writes a state file, compressed where its name ends in `.gz`. Throws `internal`; the file is then as it was. */
-export async function writeStateText(path: string, text: Iterable<string>): Promise<void> {
+export async function writeStateText(
+  path: string,
+  text: Iterable<string> | AsyncIterable<string>,
+): Promise<void> {
   const bytes = Readable.from(text, { objectMode: true })
   const content = path.endsWith('.gz') ? bytes.pipe(createGzip()) : bytes
   bytes.on('error', (error) => content.destroy(error))

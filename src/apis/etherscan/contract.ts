@@ -2,9 +2,11 @@
 import type { Hex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Compilation } from '../../sources/compilation.ts'
+import { argumentsOf } from '../creation.ts'
 import { type KnownContract, knownAt } from '../known-contract.ts'
 import { ApiError, addressIn, read } from '../request.ts'
-import { argumentsOf, type Job, readStandardInput, type StandardInput } from '../verifier.ts'
+import { readStandardInput, type StandardInput } from '../standard-input.ts'
+import type { Job } from '../verifier.ts'
 import { type Action, type ActionContext, listed, notOk, ok, type Parameters, stateOf } from './parameters.ts'
 
 const NOT_VERIFIED = 'Contract source code not verified'

@@ -28,6 +28,8 @@ export type StateFile =
       readonly accounts: ReadonlyMap<Hex, PartialAccount>
       /** Of the dumped chain, where the file names it. */
       readonly head?: LoadedHead | undefined
+      /** Compilations with the sources of contracts, not checked. */
+      readonly sources?: readonly unknown[]
     }
   | {
       readonly kind: 'chain'
@@ -37,6 +39,7 @@ export type StateFile =
       readonly pool: readonly Transaction[]
       /** State of the parent chain in the dumped node, where it had one. */
       readonly parent?: Uint8Array | undefined
+      readonly sources?: readonly unknown[]
     }
 
 const WORD_LIMIT = 2n ** 256n
@@ -155,6 +158,7 @@ const envelope = z.object({
   history: z.array(z.unknown()).optional(),
   pool: z.array(z.object({ raw: bytes, from: address })).default([]),
   parentChain: bytes.optional(),
+  sources: z.array(z.unknown()).default([]),
 })
 
 const change = z
@@ -266,7 +270,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
   }
   requireChecksum(text)
   const file = check(envelope, json, 'state file')
-  const { chain, chainId, head, history, pool, parentChain } = file
+  const { chain, chainId, head, history, pool, parentChain, sources } = file
   if (chain !== config.name) {
     throw invalidParams(
       `The state file is of chain ${chain} (chain id ${chainId}), not ${config.name} (chain id ${config.chainId}).`,
@@ -275,7 +279,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
   if (!isForced) requireChainId(chainId, config)
   if (history === undefined) {
     const loaded = new Map([...file.accounts, ...file.otherAccounts])
-    return { kind: 'accounts', accounts: loaded, head: file.block ?? undefined }
+    return { kind: 'accounts', accounts: loaded, head: file.block ?? undefined, sources }
   }
   requireRules(file.rules, config)
   return {
@@ -284,6 +288,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
     blocks: blockRecords(history, head.number, config),
     pool: pool.map(({ raw, from }) => restoreTransaction(raw, from)),
     parent: parentChain,
+    sources,
   }
 }
 

@@ -87,6 +87,8 @@ export interface StateDump extends ChainIdentity {
   /** Each may be iterated once. */
   readonly accounts: Iterable<readonly [Hex, WholeAccount]>
   readonly history?: Iterable<BlockRecord> | undefined
+  /** Compilations with the sources of contracts, JSON texts, the oldest first. */
+  readonly sources?: readonly string[] | undefined
   /** In the order of arrival; none without history. */
   readonly pool: readonly Transaction[]
   /** State of a parent chain in the node; absent without one, and without history. */

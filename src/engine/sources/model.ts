@@ -31,6 +31,8 @@ export interface Sources {
   ids(): Promise<readonly Hex[]>
   /** A compilation by its id. */
   get(id: Hex): Promise<Compilation | undefined>
+  /** The newest compilations as JSON texts of 64 Mi characters together at most, the oldest of them first. */
+  texts(): Promise<readonly string[]>
   /** The contract of a compilation whose code this is. */
   match(code: Uint8Array): Promise<SourceMatch | undefined>
   /** The contract at an address with its sources; `undefined` where there is no code. */

@@ -43,6 +43,9 @@ export interface SourceBounds {
   readonly bytes: number
 }
 
+/** Characters of the compilations in a state file. */
+const MOST_TEXT = 67_108_864
+
 const BOUNDS: SourceBounds = { compilations: 1024, bytes: 536_870_912 }
 
 interface Parts extends KeyValueReader {
@@ -170,6 +173,21 @@ export class SourceStore {
   /** Ids of all compilations, the oldest first. */
   async ids(): Promise<readonly Hex[]> {
     return [...(await this.#known()).keys()]
+  }
+
+  /** The newest compilations as JSON texts of 64 Mi characters together at most, the oldest of them first. */
+  async texts(): Promise<readonly string[]> {
+    const texts: string[] = []
+    let length = 0
+    for (const id of [...(await this.ids())].reverse()) {
+      const compilation = await this.get(id)
+      if (compilation === undefined) continue
+      const text = compilationText(compilation)
+      length += text.length
+      if (length > MOST_TEXT) break
+      texts.push(text)
+    }
+    return texts.reverse()
   }
 
   async get(id: Hex): Promise<Compilation | undefined> {

@@ -38,6 +38,11 @@ export class EngineSources implements Sources {
     return this.#store.get(id)
   }
 
+  /** The newest compilations as JSON texts of 64 Mi characters together at most, the oldest of them first. */
+  texts(): Promise<readonly string[]> {
+    return this.#store.texts()
+  }
+
   /** The contract of a compilation whose code this is. */
   match(code: Uint8Array): Promise<SourceMatch | undefined> {
     return this.#store.match(code)

@@ -3,12 +3,16 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gunzip } from 'node:zlib'
-import { readStateFile } from '../../chain/state-file/read.ts'
+import { z } from 'zod'
+import { readStateFile, type StateFile } from '../../chain/state-file/read.ts'
 import { writeStateFile } from '../../chain/state-file/write.ts'
 import { fromHex, isHexDigits } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { invalidParams } from '../../errors.ts'
+import { invalidParams, messageOf } from '../../errors.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
+import type { Compilation } from '../../sources/compilation.ts'
+import { registerNames } from '../../sources/compiled-abis.ts'
+import { readCompilation } from '../../sources/read-compilation.ts'
 
 /** The maximum length of a V8 string. */
 const MAX_TEXT = 2 ** 29 - 24
@@ -17,12 +21,13 @@ const CHUNK = 1 << 16
 
 const unzip = promisify(gunzip)
 
-/** The text of a node's dump in chunks; the state is that at the time of the first chunk. */
-export function* dumpText(engine: Engine, history: boolean): Generator<string, undefined> {
+/** The text of a node's dump in chunks, with the sources that it knows; the state is that at the time of the first chunk. */
+export async function* dumpText(engine: Engine, history: boolean): AsyncGenerator<string, undefined> {
+  const sources = await engine.sources.texts()
   const release = engine.holdStates()
   let chunk = ''
   try {
-    for (const piece of writeStateFile(engine.dev.dump(history), engine.config)) {
+    for (const piece of writeStateFile({ ...engine.dev.dump(history), sources }, engine.config)) {
       chunk += piece
       if (chunk.length < CHUNK) continue
       yield chunk
@@ -35,7 +40,7 @@ export function* dumpText(engine: Engine, history: boolean): Generator<string, u
 }
 
 /** Text compressed. */
-export async function compressed(text: Iterable<string>): Promise<Uint8Array> {
+export async function compressed(text: Iterable<string> | AsyncIterable<string>): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   await pipeline(Readable.from(text), createGzip(), async (output) => {
     for await (const chunk of output) chunks.push(chunk as Buffer)
@@ -73,9 +78,33 @@ export function isStateText(value: string): boolean {
   return value.length > 2 && value.length % 2 === 0 && isHexDigits(value.slice(2))
 }
 
+const CompilationJson = z.looseObject({
+  compilerVersion: z.string(),
+  input: z.unknown(),
+  output: z.unknown(),
+})
+
+/** The compilations of a state file. Throws `invalid-params` for a malformed one. */
+function compilationsIn({ sources = [] }: StateFile): Compilation[] {
+  return sources.map((json, i) => {
+    try {
+      const { compilerVersion: solcLongVersion, input, output } = CompilationJson.parse(json)
+      return readCompilation({ solcLongVersion, input, output })
+    } catch (error) {
+      throw invalidParams(`The sources[${i}] of the state file are malformed: ${messageOf(error)}.`)
+    }
+  })
+}
+
 /** Loads the text of a state file; one of another chain id only when forced. Throws `invalid-params`, with nothing changed. */
-export async function loadStateText({ dev, config }: Engine, text: string, isForced = false): Promise<void> {
+export async function loadStateText(engine: Engine, text: string, isForced = false): Promise<void> {
+  const { dev, config } = engine
   const file = readStateFile(text, config, isForced)
+  const compilations = compilationsIn(file)
   if (file.kind === 'accounts') await dev.loadAccounts(file.accounts, file.head)
   else await dev.loadChain(file)
+  for (const compilation of compilations) {
+    await engine.sources.add(compilation)
+    await registerNames(engine.names, compilation)
+  }
 }

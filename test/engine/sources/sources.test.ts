@@ -205,6 +205,19 @@ describe('sources', () => {
     }
   })
 
+  it.each([false, true])('are in state files, with history: %s', async (history) => {
+    node = await createNode()
+    const info = buildInfo('solc-0.8.24')
+    const twin = await deploy(node, info, 'Twin')
+    const ids = await node.addSources(info)
+    const state = await node.request({ method: 'anvil_dumpState', params: [history] })
+    await node.close()
+    node = await createNode()
+    await node.request({ method: 'anvil_loadState', params: [state] })
+    expect(await node.engine.sources.ids()).toEqual(ids)
+    expect(await sourcesAt(twin)).toMatchObject({ match: 'exact', name: 'Twin' })
+  })
+
   it('come from the artifacts that the options name, and equal ones are kept once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sources-'))
     try {

@@ -1,14 +1,16 @@
-/** Blockscout's REST API v2, as far as verification goes (https://docs.blockscout.com/devs/verification/blockscout-smart-contract-verification-api). */
+/** Verification and sources in Blockscout's API v2 (https://docs.blockscout.com/devs/verification/blockscout-smart-contract-verification-api). */
 import { z } from 'zod'
-import type { Hex } from '../encoding/hex.ts'
-import { isTooDeep } from '../encoding/json-depth.ts'
-import type { CurrentEngine } from '../engine/engine-holder.ts'
-import { qualifiedName } from '../sources/compilation.ts'
-import { knownAt } from './known-contract.ts'
-import { ApiError, type ApiReply, type ApiRequest, addressIn, read } from './request.ts'
-import { argumentsOf, DEEPEST_INPUT, readStandardInput, type Submission, type Verifier } from './verifier.ts'
+import type { Hex } from '../../encoding/hex.ts'
+import type { CurrentEngine } from '../../engine/engine-holder.ts'
+import { qualifiedName } from '../../sources/compilation.ts'
+import { argumentsOf } from '../creation.ts'
+import { knownAt } from '../known-contract.ts'
+import { ApiError, type ApiReply, type ApiRequest, addressIn, jsonIn, read } from '../request.ts'
+import { readStandardInput } from '../standard-input.ts'
+import type { Submission, Verifier } from '../verifier.ts'
 
-const NOT_FOUND = { status: 404, body: { message: 'Not found' } }
+/** The reply to a request for what there is not. */
+export const NOT_FOUND = { status: 404, body: { message: 'Not found' } }
 const STARTED = { status: 200, body: { message: 'Smart-contract verification started' } }
 const WAYS = ['flattened-code', 'standard-input'] as const
 
@@ -17,19 +19,20 @@ type Members = ReadonlyMap<string, string>
 
 const Flat = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]).or(z.unknown()))
 
+function plain(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
 /** The members of a form with files, or of JSON. Throws `ApiError`. */
 async function membersOf({ body, contentType }: ApiRequest): Promise<Members> {
-  if (isTooDeep(body, DEEPEST_INPUT)) throw new ApiError('The body is nested too deeply', { status: 422 })
-  const members = new Map<string, string>()
+  if (contentType.includes('json')) {
+    const json = Flat.safeParse(jsonIn(body, 422))
+    if (!json.success) throw new ApiError('The body is neither a form nor JSON', { status: 422 })
+    const given = Object.entries(json.data).filter(([, value]) => value !== null && value !== undefined)
+    return new Map(given.map(([name, value]) => [name, plain(value)]))
+  }
   try {
-    if (contentType.includes('json')) {
-      for (const [name, value] of Object.entries(Flat.parse(JSON.parse(body)))) {
-        if (value !== null && value !== undefined) {
-          members.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
-        }
-      }
-      return members
-    }
+    const members = new Map<string, string>()
     const form = await new Response(body, { headers: { 'Content-Type': contentType } }).formData()
     for (const [name, value] of form)
       members.set(name, typeof value === 'string' ? value : await value.text())
@@ -68,8 +71,8 @@ function flattened(members: Members): Submission['input'] {
   }
 }
 
-/** Blockscout's API of one node. */
-export class Blockscout {
+/** The sources of one node, as Blockscout has them at `/api/v2/smart-contracts`. */
+export class BlockscoutContracts {
   readonly #node: CurrentEngine
   readonly #verifier: Verifier
 
@@ -78,22 +81,8 @@ export class Blockscout {
     this.#verifier = verifier
   }
 
-  async answer(request: ApiRequest): Promise<ApiReply> {
-    try {
-      return await this.#route(request)
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      return this.refusal(error.status, error.message)
-    }
-  }
-
-  /** The reply to a request that a transport refuses. */
-  refusal(status: number, message: string): ApiReply {
-    return { status, body: { message } }
-  }
-
-  async #route(request: ApiRequest): Promise<ApiReply> {
-    const [, , , , first = '', second, third, way] = request.path.split('/')
+  /** Answers a request; `parts` are those of its path behind `smart-contracts`. Throws `ApiError`. */
+  async answer(request: ApiRequest, [first = '', second, third, way]: readonly string[]): Promise<ApiReply> {
     if (request.method === 'GET' && first === 'verification' && second === 'config') {
       return {
         status: 200,
