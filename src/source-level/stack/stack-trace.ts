@@ -204,8 +204,7 @@ export class StackTracer {
     const frames = [...walked.frames]
     if (failing?.kind === 'modifier') {
       const entry = walked.entries.at(-1)
-      const before =
-        entry === undefined ? (run.isCreation ? firstFrame(run) : undefined) : callFrame(run, entry)
+      const before = entry === undefined ? firstFrame(run) : callFrame(run, entry)
       if (before !== undefined) frames.push(before)
     }
     const panicking = withPanic(run, frames)
