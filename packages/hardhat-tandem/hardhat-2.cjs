@@ -35,6 +35,8 @@ class NodeProvider extends EventEmitter {
       // What libraries look for at the end of a request over HTTP.
       const error = new ProviderError(cause.message, cause.code, cause)
       error.data = cause.data
+      // Its stack begins with the lines of the contracts.
+      if (cause.stackTrace !== undefined) error.stack = cause.stack.replace(/^RpcError/, error.name)
       throw error
     }
   }

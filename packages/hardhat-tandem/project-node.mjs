@@ -27,6 +27,7 @@ async function exists(folder) {
 export async function startNode({ createNode }, options, artifacts) {
   return createNode({
     preset: 'hardhat',
+    stackTraces: 'data',
     onConsole(texts) {
       for (const text of texts) console.log(text)
     },

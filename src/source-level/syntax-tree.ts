@@ -16,9 +16,8 @@ function isNode(value: unknown): value is Node {
 
 /** A node of the older form as one of the compact form. */
 function compact(node: Node): Node {
-  if (typeof node.nodeType === 'string' || typeof node.name !== 'string' || !isNode(node.attributes))
-    return node
-  const { attributes } = node
+  if (typeof node.nodeType === 'string' || typeof node.name !== 'string') return node
+  const attributes = isNode(node.attributes) ? node.attributes : {}
   return { ...attributes, nodeType: node.name, id: node.id, src: node.src, nodes: node.children }
 }
 

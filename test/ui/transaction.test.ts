@@ -4,7 +4,10 @@ import { expect, it } from 'vitest'
 import { artifact } from '../support/contracts.ts'
 import { type OpenedExplorer, useExplorer } from '../support/explorer.ts'
 import { fixture } from '../support/fixture.ts'
+import { caseBuildInfo, compiledCases } from '../support/stack-trace-cases.ts'
 import { CHROMIUM, describeWith } from '../support/tools.ts'
+
+const STACK_CASE = '0_8/call-message/external-calls/try-catch-and-back-and-forth'
 
 const shop = artifact('Shop')
 const shopAbi = new Interface(shop.abi)
@@ -194,5 +197,29 @@ describeWith(CHROMIUM, 'the page of a transaction', () => {
     await page.getByText('Succeeded').waitFor()
     await explorer.goTo(`#/tx/0x${'ab'.repeat(32)}`)
     await page.getByRole('alert').getByText('There is no transaction').waitFor()
+  })
+
+  it('shows the stack of a failure where the sources are known', async () => {
+    const explorer = await open()
+    const { page, call } = explorer
+    const compiled = compiledCases('0.8.35')
+    await call('evm_addSources', caseBuildInfo(STACK_CASE, compiled))
+    const [from] = await call('eth_accounts')
+    const code = compiled.outputs[STACK_CASE]?.contracts['c.sol']?.C?.evm.bytecode.object
+    const hash = await call('eth_sendTransaction', { from, data: `0x${code}`, gas: '0x3d0900' })
+    const { contractAddress: to } = await call('eth_getTransactionReceipt', hash)
+    // `test1()`.
+    await call('eth_sendTransaction', { from, to, data: '0x6b59084d', gas: '0x3d0900' }).catch(() => {})
+    const [failed] = (await call('eth_getBlockByNumber', 'latest', false)).transactions
+    await explorer.goTo(`#/tx/${failed}`)
+    const rows = page.getByRole('table', { name: 'Stack' }).getByRole('row')
+    await rows.nth(4).waitFor()
+    expect(await rows.allTextContents()).toEqual([
+      'FunctionSourceFailure',
+      'D.faild.sol:12:5reverted: D failed',
+      'C.test3c.sol:19:5',
+      'D.test2d.sol:8:5',
+      'C.test1c.sol:14:7',
+    ])
   })
 })

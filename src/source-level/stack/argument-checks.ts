@@ -1,18 +1,20 @@
-/** Checks that the compiler puts in front of calls and arguments, by the opcodes that it emits for them (solc 0.6.9 on). */
+/** Checks that the compiler puts in front of calls and arguments, by the opcodes that it emits for them. */
 import { type MessageRun, OP } from './message-run.ts'
 import type { StackFrame, StackFrameKind } from './stack-frame.ts'
 
+/** Where the check for code at an account begins, counted from the end of the run, whose last opcode is REVERT. */
+export const CODE_CHECK_START = -9
+/** Its opcodes, by their numbers counted in that way. */
+export const CODE_CHECK: ReadonlyMap<number, number> = new Map([
+  [CODE_CHECK_START, OP.EXTCODESIZE],
+  [-8, OP.ISZERO],
+  [-7, OP.DUP1],
+  [-6, OP.ISZERO],
+  [-1, OP.REVERT],
+])
+
 /** Opcodes by their number counted from the end of the run, whose last one is REVERT. */
 const CHECKS: readonly { readonly kind: StackFrameKind; readonly opcodes: ReadonlyMap<number, number> }[] = [
-  {
-    kind: 'account-without-code',
-    opcodes: new Map([
-      [-9, OP.EXTCODESIZE],
-      [-8, OP.ISZERO],
-      [-7, OP.DUP1],
-      [-6, OP.ISZERO],
-    ]),
-  },
   {
     kind: 'invalid-arguments',
     opcodes: new Map([

@@ -68,6 +68,8 @@ function beforeCreation(run: MessageRun): StackFrame | undefined {
 
 /** The failure that a message without return data must end with. */
 export function beforeRun(run: MessageRun): StackFrame | undefined {
-  if (!run.hasReverted || run.message.output.length > 0) return undefined
+  // The first compilers used INVALID for their checks.
+  const hasReverted = run.hasReverted || run.last?.opcode === OP.INVALID
+  if (!hasReverted || run.message.output.length > 0) return undefined
   return run.isCreation ? beforeCreation(run) : beforeCall(run)
 }

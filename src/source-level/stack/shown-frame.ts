@@ -24,7 +24,7 @@ function messageOf({ kind, output = new Uint8Array(0), text, value }: StackFrame
     case 'panic':
       return `reverted with ${panicMessage(output) ?? 'a panic'}`
     case 'invalid-opcode':
-      return `${text ?? 'invalid opcode'}, by which assertions fail before Solidity 0.8`
+      return `${text ?? 'invalid opcode'}: an assertion before Solidity 0.8, or a check of the compiler`
     case 'function-not-payable':
       return `the function is not payable and was called with ${value} wei`
     case 'fallback-not-payable':

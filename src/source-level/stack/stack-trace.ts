@@ -2,7 +2,8 @@
 import type { AbiEntry } from '../../abi/entry.ts'
 import type { Instruction } from '../code-map.ts'
 import type { RecordedMessage } from '../message-recorder.ts'
-import { adjusted } from './argument-checks.ts'
+import { isSameRange } from '../source-file.ts'
+import { adjusted, CODE_CHECK, CODE_CHECK_START } from './argument-checks.ts'
 import { beforeRun } from './before-run.ts'
 import { customErrorFrame, type ErrorText, failureFrame, revertFrame, withPanic } from './failure-frame.ts'
 import { type CodeOf, lastSent, MessageRun, OP, selectorOf } from './message-run.ts'
@@ -49,14 +50,24 @@ function callFrame({ code }: MessageRun, { range }: Instruction): StackFrame {
   return { kind: 'call', functionKind, place: placeOf(code, range) ?? { contract: code.name, range } }
 }
 
+/** Is it an instruction of a part of a function, not of all of it? */
+function isWithinFunction({ range }: Instruction): boolean {
+  const around = range?.file.functionAround(range)
+  return range !== undefined && around !== undefined && !isSameRange(around.range, range)
+}
+
 /** Follows the jumps into functions and out of them. */
 function walk(run: MessageRun): Walk {
   const frames: StackFrame[] = []
   const entries: Instruction[] = []
   let hasEntered = false
+  // Before 0.5 functions that transactions call are entered by jumps of no kind.
+  const countsStatements = !run.code.isSince(0, 5, 0)
   for (let index = 0; index < run.length; index++) {
     const instruction = run.at(index)
-    if (instruction === undefined || instruction.jump === 'none') continue
+    if (instruction === undefined) continue
+    hasEntered ||= countsStatements && isWithinFunction(instruction)
+    if (instruction.jump === 'none') continue
     if (instruction.jump === 'out') {
       frames.pop()
       entries.pop()
@@ -138,6 +149,7 @@ export class StackTracer {
     return (
       this.#bySubmessage(run, walked) ??
       this.#byRefusal(run, walked) ??
+      byCodeCheck(run, walked) ??
       this.#byLastInstruction(run, walked) ??
       byMissingCode(run, walked) ??
       byUnmappedRevert(run, walked) ?? [...walked.frames, failureFrame(run.message, failurePlace(run))]
@@ -192,8 +204,7 @@ export class StackTracer {
     const frames = [...walked.frames]
     if (failing?.kind === 'modifier') {
       const entry = walked.entries.at(-1)
-      const before =
-        entry === undefined ? (run.isCreation ? firstFrame(run) : undefined) : callFrame(run, entry)
+      const before = entry === undefined ? firstFrame(run) : callFrame(run, entry)
       if (before !== undefined) frames.push(before)
     }
     const panicking = withPanic(run, frames)
@@ -230,6 +241,13 @@ function failurePlace(run: MessageRun): Place | undefined {
   const isOfCode =
     run.isCreation && (cause === 'other' || cause === 'deposit-out-of-gas' || cause === 'code-prefix')
   return isOfCode ? constructorPlace(run.code) : run.lastPlace()
+}
+
+/** The check of solc in front of a call: without code at the account it reverts. */
+function byCodeCheck(run: MessageRun, { frames }: Walk): StackFrame[] | undefined {
+  if (!run.endsWith(CODE_CHECK)) return undefined
+  const place = placeOf(run.code, run.at(CODE_CHECK_START)?.range) ?? run.lastPlace()
+  return withFirst(run, [...frames, { kind: 'account-without-code', place }])
 }
 
 /** EXTCODESIZE gave 0. */

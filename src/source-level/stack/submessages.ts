@@ -8,7 +8,10 @@ import { placeOf, type StackFrame } from './stack-frame.ts'
 /** Did the code revert at the call site, with nothing in between? */
 export function failsAtCallSite(run: MessageRun, { after }: SentMessage): boolean {
   const range = run.at(after - 1)?.range
-  return range !== undefined && run.last?.opcode === OP.REVERT && run.staysAt(range, after)
+  const opcode = run.last?.opcode
+  // The first compilers used INVALID for their checks.
+  const isCheck = opcode === OP.REVERT || opcode === OP.INVALID
+  return range !== undefined && isCheck && run.staysAt(range, after)
 }
 
 /**

@@ -6,6 +6,7 @@ import { CallTreeView, Failure } from '../components/call-tree.tsx'
 import { EventTable } from '../components/event-table.tsx'
 import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { RuleComparison } from '../components/rule-comparison.tsx'
+import { StackTrace } from '../components/stack-trace.tsx'
 import { StateChanges } from '../components/state-changes.tsx'
 import { Steps } from '../components/steps.tsx'
 import { AddressLink, Amount, BlockLink, Bytes, DateAndAge, Mono } from '../components/values.tsx'
@@ -230,6 +231,7 @@ function Mined({ found, receipt }: { readonly found: Found; readonly receipt: Re
       <Section title="Transaction" actions={<SimulateLink transaction={transaction} />}>
         <Summary found={found} tree={tree.value} />
       </Section>
+      {toNumber(receipt.status) === 0 && may('evm_stackTrace') && <StackTrace hash={transaction.hash} />}
       {canTrace && (
         <Section title="Call tree">
           <Show loaded={tree}>{(value) => <CallTreeView tree={value} />}</Show>
