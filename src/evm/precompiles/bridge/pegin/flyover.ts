@@ -48,12 +48,23 @@ function addressOf(bytes: Uint8Array, { network }: BridgeCall): Destination {
   return address
 }
 
+/**
+ * What a flyover address commits to: the hash of an agreement, the user's address for a refund, the contract, and the
+ * provider's address. Bitcoin's addresses are 21 bytes, with their versions.
+ */
+export function derivationHashOf(
+  agreement: Uint8Array,
+  { user, contract, provider }: Record<'user' | 'contract' | 'provider', Uint8Array>,
+): Uint8Array {
+  return keccak256(concat(agreement, user, contract, provider))
+}
+
 /** Throws PrecompileFailure for malformed addresses. */
 function agreementOf(call: BridgeCall): Agreement {
   const { args } = call
   const [user, provider] = [args.bytes(4), args.bytes(6)]
   return {
-    derivationHash: keccak256(concat(args.bytes(3), user, fromHex(args.address(5)), provider)),
+    derivationHash: derivationHashOf(args.bytes(3), { user, contract: fromHex(args.address(5)), provider }),
     user: addressOf(user, call),
     provider: addressOf(provider, call),
   }
