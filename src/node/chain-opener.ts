@@ -99,8 +99,10 @@ export class ChainOpener {
     const forked = remote && { remote, unpaid: new Set<number>() }
     const config = configOf(options, forked)
     const { dataDir, fsync } = options
-    const { name: chain, chainId } = config
-    const identity = { chain, chainId, fork: remote?.point }
+    const { name: chain, chainId, bridgeRelease } = config
+    // A fork that replaces the federation is told by its Bitcoin chain.
+    const release = bridgeRelease === 'takeover' ? undefined : bridgeRelease
+    const identity = { chain, chainId, fork: remote?.point, bridgeRelease: release }
     const onNotice = (sentence: string) => logger.warn(sentence)
     const local = given ?? (await openStore({ ...identity, dataDir, fsync, onNotice }))
     const joining = await joiningOf(options, config, local, logger)

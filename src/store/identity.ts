@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
-import { CHAINS } from '../chain/config.ts'
+import { type BridgeRelease, CHAINS } from '../chain/config.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
@@ -17,6 +17,8 @@ export interface Identity {
   readonly chainId: number
   /** The block of another chain that this one forks; absent for a chain of its own. */
   readonly fork?: ForkedBlock | undefined
+  /** The release whose Bridge the chain has, where that is not the present one; directories of earlier versions lack it. */
+  readonly bridgeRelease?: BridgeRelease | undefined
 }
 
 /** A block by height and hash. */
@@ -45,6 +47,7 @@ const identityFile = z.object({
   chain: z.string(),
   chainId: z.int(),
   fork: forkedBlock.optional(),
+  bridgeRelease: z.enum(['9.0', '9.1']).optional(),
 })
 
 /** A file of the operating system or of a start that was killed; a directory with no more than these counts as empty. */
@@ -90,6 +93,13 @@ export async function checkIdentity(
       'database',
       `The database in ${directory} is of chain ${found.chain} (chain id ${found.chainId}), ` +
         `not ${identity.chain} (chain id ${identity.chainId}). Choose another directory for this chain.`,
+    )
+  }
+  if (found.bridgeRelease !== undefined && found.bridgeRelease !== identity.bridgeRelease) {
+    throw new NodeError(
+      'database',
+      `The chain in ${directory} has the Bridge of ${found.bridgeRelease}, not of ${identity.bridgeRelease ?? 'the present release'}: ` +
+        'start with the same --bridge-release, or choose another directory.',
     )
   }
   if (found.fork?.hash !== identity.fork?.hash) throw otherFork(directory, found.fork, identity.fork)
@@ -139,9 +149,9 @@ export async function requireDatabase(directory: string): Promise<Identity> {
     )
   }
   requireFormat(directory, found.format)
-  const { chain, chainId, fork } = found
+  const { chain, chainId, fork, bridgeRelease } = found
   if (!isChainName(chain)) throw notOurs(directory, `its ${IDENTITY_FILE} names the unknown chain ${chain}`)
-  return { chain, chainId, fork }
+  return { chain, chainId, fork, bridgeRelease }
 }
 
 /** Throws `database` when there is no database of this format in a directory, and when it is of a fork. */
@@ -184,7 +194,7 @@ async function read(directory: string): Promise<z.infer<typeof identityFile> | u
   }
 }
 
-async function claim(directory: string, { chain, chainId, fork }: Identity): Promise<void> {
+async function claim(directory: string, { chain, chainId, fork, bridgeRelease }: Identity): Promise<void> {
   try {
     diskFiles.makeFolder(directory)
   } catch (error) {
@@ -196,7 +206,13 @@ async function claim(directory: string, { chain, chainId, fork }: Identity): Pro
   const names = await readdir(directory)
   if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${IDENTITY_FILE}`)
   try {
-    const identity = { format: DIRECTORY_FORMAT, chain, chainId, ...(fork && { fork }) }
+    const identity = {
+      format: DIRECTORY_FORMAT,
+      chain,
+      chainId,
+      ...(fork && { fork }),
+      ...(bridgeRelease && { bridgeRelease }),
+    }
     await replaceFile(join(directory, IDENTITY_FILE), `${JSON.stringify(identity)}\n`, 0o666)
   } catch (error) {
     throw new NodeError('database', `The data directory ${directory} cannot be written: ${messageOf(error)}`)
