@@ -53,13 +53,13 @@ export const quantity = z
   .transform((value) => BigInt(value))
 const amount = quantity.refine((value) => value < WORD_LIMIT, 'must fit in 32 bytes')
 /** Wei. The Bridge's balance can be below zero, which the reference node writes as `0x-5`. */
-const balance = z.union([
-  z
-    .string()
-    .regex(/^0x-[0-9a-fA-F]{1,64}$/)
-    .transform((text) => -BigInt(`0x${text.slice(3)}`)),
-  amount,
-])
+const balance = z
+  .union([z.int().min(0), z.string().regex(/^(0x-?[0-9a-fA-F]{1,64}|[0-9]{1,78})$/, 'must be a number')])
+  .transform((value) => {
+    const [, below] = /^0x-(.*)$/.exec(String(value)) ?? []
+    return below === undefined ? BigInt(value) : -BigInt(`0x${below}`)
+  })
+  .refine((value) => value < WORD_LIMIT, 'must fit in 32 bytes')
 const nonce = quantity.refine((value) => value <= MAX_NONCE, 'must fit in 8 bytes')
 const bytes = z
   .string()
