@@ -1,11 +1,14 @@
 /** `tandem verify`: checks every entry of a data directory, and executes its chain again. Changes nothing without `--repair`. */
 import type { Command } from 'commander'
+import type { BridgeRelease, ChainConfig } from '../chain/config.ts'
 import { counted } from '../counted.ts'
 import { mendChain } from '../engine/verification/mend-chain.ts'
 import { type Fault, verifyEntries, verifyStore } from '../engine/verification/verify.ts'
 import { NodeError } from '../errors.ts'
+import { NODE_SETTINGS } from '../options/options.ts'
+import { checkSetting } from '../options/setting.ts'
 import { DamagedTablesError } from '../store/damage.ts'
-import { configOfStored } from '../store/identity.ts'
+import { configOfStored, type Identity } from '../store/identity.ts'
 import { endRepair, mendStore, noteFault, openStoreForVerification, repairStore } from '../store/level.ts'
 import { addDirectoryFlags, dataDirectory } from './chain-place.ts'
 import { createProgress } from './progress.ts'
@@ -42,6 +45,13 @@ interface Task {
   readonly from: number
   /** Are faults repaired? */
   readonly isRepair: boolean
+  /** The release whose Bridge the chain has, in place of what the directory says. */
+  readonly bridgeRelease: BridgeRelease | undefined
+}
+
+/** The constants of the directory's chain. */
+function configOf({ bridgeRelease }: Task, identity: Identity): ChainConfig {
+  return configOfStored(bridgeRelease === undefined ? identity : { ...identity, bridgeRelease })
 }
 
 type Opened = Awaited<ReturnType<typeof openStoreForVerification>>
@@ -87,7 +97,7 @@ async function repair(task: Task, writers: Writers): Promise<void> {
     if (isMended && highest === Number.POSITIVE_INFINITY) throw beyondRepair(dataDir)
     isMended = true
     const { head, identity } = await mendStore(dataDir, async (store, identity) => {
-      const config = configOfStored(identity)
+      const config = configOf(task, identity)
       return { head: await mendChain(store, config, highest), identity }
     })
     if (head === undefined) {
@@ -112,7 +122,7 @@ function beyondRepair(dataDir: string): NodeError {
  * executed.
  */
 async function verifyFork(
-  { dataDir }: Task,
+  task: Task,
   { identity, problems, store }: Opened,
   output: Writers['output'],
 ): Promise<undefined> {
@@ -120,10 +130,10 @@ async function verifyFork(
   const onFault = (fault: Fault) => {
     if (++faults <= MOST_PRINTED) output.write(faultLine(fault))
   }
-  const config = configOfStored(identity)
+  const config = configOf(task, identity)
   for (const problem of problems) onFault({ table: 'data', key: 'directory', problem })
   await verifyEntries(store, config, onFault)
-  if (faults > 0) throw faultsIn(dataDir, faults, '')
+  if (faults > 0) throw faultsIn(task.dataDir, faults, '')
   output.write(
     `No fault in the files of the fork at block ${identity.fork?.number}; its blocks are not executed again.`,
   )
@@ -131,10 +141,11 @@ async function verifyFork(
 }
 
 async function verifyChain(
-  { dataDir, from, isRepair }: Task,
+  task: Task,
   { identity, store, problems }: Opened,
   output: Writers['output'],
 ): Promise<Found> {
+  const { dataDir, from, isRepair } = task
   const progress = createProgress(process.stderr, Date.now)
   let [blocks, gas, printed] = [0, 0n, 0]
   let [first, lowest]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
@@ -142,7 +153,7 @@ async function verifyChain(
     const { faults, head, executed, nodes } = await verifyStore({
       store,
       problems,
-      config: configOfStored(identity),
+      config: configOf(task, identity),
       from,
       onFault(fault) {
         progress.clear()
@@ -174,19 +185,32 @@ async function verifyChain(
   }
 }
 
+/** Throws `invalid-options` for another text. */
+function releaseIn(given: string | undefined): BridgeRelease | undefined {
+  const { bridgeRelease } = NODE_SETTINGS
+  if (given === undefined) return undefined
+  return checkSetting(bridgeRelease, given, '--bridge-release') as BridgeRelease
+}
+
 /** Fills in the command. Its action throws `NodeError`. */
 export function fillVerifyCommand(command: Command, writers: Writers): void {
   command.option('--from <height>', 'first block that is executed again', '1')
   command.option('--repair', 'go back to the last whole block where files or entries are damaged, and say so')
+  command.option(
+    '--bridge-release <release>',
+    'the release whose Bridge a local chain has (9.0, 9.1), where its directory does not say so',
+  )
   addDirectoryFlags(command)
   command
     .allowExcessArguments(false)
-    .action(async ({ from, repair: isRepair = false }: { from: string; repair?: boolean }) => {
+    .action(async (given: { from: string; repair?: boolean; bridgeRelease?: string }) => {
+      const { from, repair: isRepair = false } = given
       if (!/^\d{1,15}$/.test(from)) {
         throw new NodeError('invalid-options', `--from expects a block number, not "${from}".`)
       }
       const dataDir = dataDirectory(command)
-      const task = { dataDir, from: Number(from), isRepair }
+      const bridgeRelease = releaseIn(given.bridgeRelease)
+      const task = { dataDir, from: Number(from), isRepair, bridgeRelease }
       if (isRepair) await repair(task, writers)
       else await verify(task, writers)
     })

@@ -146,6 +146,9 @@ export class ChainOpener {
       modes: from?.modes,
       peers: ownPeers ?? sharedPeers,
       admitCommand: joining?.admitCommand,
+    }).catch(async (error) => {
+      await peg?.close()
+      throw error
     })
     peg?.attach(engine)
     this.#peg = peg

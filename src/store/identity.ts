@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
-import { CHAINS, type ChainConfig, withRules } from '../chain/config.ts'
+import { type BridgeRelease, CHAINS, type ChainConfig, withRules } from '../chain/config.ts'
 import { changedHeights, changesIn, RuleChoiceError } from '../chain/rule-choice.ts'
 import { describeChanges, type RuleTable, sameChanges } from '../chain/rule-table.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -21,21 +21,26 @@ export interface Identity {
   readonly fork?: ForkedBlock | undefined
   /** Rules with other heights than the network's; absent for none. */
   readonly rules?: RuleTable | undefined
+  /** The release whose Bridge the chain has, where that is not the present one; directories of earlier versions lack it. */
+  readonly bridgeRelease?: BridgeRelease | undefined
 }
 
 /** The identity of a chain with these constants. */
 export function identityOf(
-  config: Pick<ChainConfig, 'name' | 'chainId' | 'ruleHeights'>,
+  config: Pick<ChainConfig, 'name' | 'chainId' | 'ruleHeights' | 'bridgeRelease'>,
   fork?: ForkedBlock,
 ): Identity {
-  const { name: chain, chainId } = config
-  return { chain, chainId, fork, rules: changesIn(config) }
+  const { name: chain, chainId, bridgeRelease: release } = config
+  // A fork that replaces the federation is told by its Bitcoin chain.
+  const bridgeRelease = release === 'takeover' ? undefined : release
+  return { chain, chainId, fork, rules: changesIn(config), bridgeRelease }
 }
 
 /** The constants of the chain in a directory, where it is no fork. Throws `database` for rules of a later version. */
-export function configOfStored({ chain, chainId, rules }: Identity): ChainConfig {
+export function configOfStored({ chain, chainId, rules, bridgeRelease }: Identity): ChainConfig {
   try {
-    return withRules({ ...CHAINS[chain], chainId }, changedHeights(chain, rules))
+    const config = withRules({ ...CHAINS[chain], chainId }, changedHeights(chain, rules))
+    return bridgeRelease === '9.0' ? { ...config, bridgeRelease } : config
   } catch (error) {
     if (!(error instanceof RuleChoiceError)) throw error
     throw new NodeError('database', `The chain of the database cannot be read: ${error.message}`)
@@ -69,6 +74,7 @@ const identityFile = z.object({
   chainId: z.int(),
   fork: forkedBlock.optional(),
   rules: z.record(z.string(), z.int().min(0).nullable()).optional(),
+  bridgeRelease: z.enum(['9.0', '9.1']).optional(),
 })
 
 /** A file of the operating system or of a start that was killed; a directory with no more than these counts as empty. */
@@ -116,6 +122,13 @@ export async function checkIdentity(
         `not ${identity.chain} (chain id ${identity.chainId}). Choose another directory for this chain.`,
     )
   }
+  if (found.bridgeRelease !== undefined && found.bridgeRelease !== identity.bridgeRelease) {
+    throw new NodeError(
+      'database',
+      `The chain in ${directory} has the Bridge of ${found.bridgeRelease}, not of ${identity.bridgeRelease ?? 'the present release'}: ` +
+        'start with the same --bridge-release, or choose another directory.',
+    )
+  }
   if (found.fork?.hash !== identity.fork?.hash) throw otherFork(directory, found.fork, identity.fork)
   if (!sameChanges(found.rules ?? {}, identity.rules ?? {}))
     throw otherRules(directory, found.rules, identity.rules)
@@ -132,8 +145,7 @@ function isSame(
 }
 
 /** Heights as they are given to `--rules`. */
-const asOption = (rules: RuleTable | undefined) =>
-  rules === undefined ? 'without --rules' : `with --rules '${JSON.stringify(rules)}'`
+const asOption = (rules: RuleTable | undefined) => `with --rules '${JSON.stringify(rules ?? {})}'`
 
 function otherRules(
   directory: string,
@@ -188,9 +200,9 @@ export async function requireDatabase(directory: string): Promise<Identity> {
     )
   }
   requireFormat(directory, found.format)
-  const { chain, chainId, fork, rules } = found
+  const { chain, chainId, fork, rules, bridgeRelease } = found
   if (!isChainName(chain)) throw notOurs(directory, `its ${IDENTITY_FILE} names the unknown chain ${chain}`)
-  return { chain, chainId, fork, rules }
+  return { chain, chainId, fork, rules, bridgeRelease }
 }
 
 /** Throws `database` when there is no database of this format in a directory, and when it is of a fork. */
@@ -233,7 +245,10 @@ async function read(directory: string): Promise<z.infer<typeof identityFile> | u
   }
 }
 
-async function claim(directory: string, { chain, chainId, fork, rules }: Identity): Promise<void> {
+async function claim(
+  directory: string,
+  { chain, chainId, fork, rules, bridgeRelease }: Identity,
+): Promise<void> {
   try {
     diskFiles.makeFolder(directory)
   } catch (error) {
@@ -251,6 +266,7 @@ async function claim(directory: string, { chain, chainId, fork, rules }: Identit
       chainId,
       ...(fork && { fork }),
       ...(rules && { rules }),
+      ...(bridgeRelease && { bridgeRelease }),
     }
     await replaceFile(join(directory, IDENTITY_FILE), `${JSON.stringify(identity)}\n`, 0o666)
   } catch (error) {

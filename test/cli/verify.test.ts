@@ -27,6 +27,27 @@ const damaged = (dataDir: string, problem: string) =>
   `and "tandem verify --data-dir ${dataDir} --repair" goes back to the last whole block.`
 
 describe('tandem verify', () => {
+  it("knows the Bridge's release from the directory, or is told it", async () => {
+    const dataDir = join(temporaryFolder(), 'data')
+    const node = await createNode({ dataDir, bitcoin: true, bridgeRelease: '9.0' })
+    await node.bitcoin?.pegIn(`0x${'ab'.repeat(20)}`, 1_000_000n)
+    await node.close()
+    expect((await runVerify('--data-dir', dataDir)).error).toBeUndefined()
+    await expect(createNode({ dataDir, bitcoin: true })).rejects.toThrow(
+      /has the Bridge of 9\.0, not of the present release: start with the same --bridge-release/,
+    )
+    // As an earlier version has left it.
+    const file = join(dataDir, 'tandem.json')
+    const { bridgeRelease, ...rest } = JSON.parse(readFileSync(file, 'utf8'))
+    expect(bridgeRelease).toBe('9.0')
+    writeFileSync(file, JSON.stringify(rest))
+    expect((await runVerify('--data-dir', dataDir)).error).toMatchObject({ kind: 'database' })
+    expect((await runVerify('--data-dir', dataDir, '--bridge-release', '9.0')).error).toBeUndefined()
+    expect((await runVerify('--data-dir', dataDir, '--bridge-release', '8')).error).toMatchObject({
+      kind: 'invalid-options',
+    })
+  })
+
   it('names a damaged node, and refuses a directory that is open, missing or below the given height', async () => {
     const dataDir = join(temporaryFolder(), 'data')
     const node = await createNode({ dataDir, chain: 'devnet', difficulty: 3n, mining: 'manual' })

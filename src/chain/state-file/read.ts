@@ -56,7 +56,15 @@ const address = z
 export const quantity = z
   .union([z.int().min(0), z.string().regex(/^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/, 'must be a number')])
   .transform((value) => BigInt(value))
-const balance = quantity.refine((value) => value < WORD_LIMIT, 'must fit in 32 bytes')
+const amount = quantity.refine((value) => value < WORD_LIMIT, 'must fit in 32 bytes')
+/** Wei. The Bridge's balance can be below zero, which the reference node writes as `0x-5`. */
+const balance = z
+  .union([z.int().min(0), z.string().regex(/^(0x-?[0-9a-fA-F]{1,64}|[0-9]{1,78})$/, 'must be a number')])
+  .transform((value) => {
+    const [, below] = /^0x-(.*)$/.exec(String(value)) ?? []
+    return below === undefined ? BigInt(value) : -BigInt(`0x${below}`)
+  })
+  .refine((value) => value < WORD_LIMIT, 'must fit in 32 bytes')
 const nonce = quantity.refine((value) => value <= MAX_NONCE, 'must fit in 8 bytes')
 const bytes = z
   .string()
@@ -140,7 +148,7 @@ const headMember = z
     timestamp: quantity
       .refine((value) => value <= BigInt(LATEST_TIMESTAMP), `must be at most ${BigInt(LATEST_TIMESTAMP)}`)
       .transform(Number),
-    basefee: balance,
+    basefee: amount,
   })
   .transform(
     ({ number, timestamp, basefee }): LoadedHead => ({ number, timestamp, minimumGasPrice: basefee }),

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../../chain/account.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
-import { DataText, QuantityText } from './scalars.ts'
+import { BalanceText, DataText, QuantityText } from './scalars.ts'
 
 /** Balance, nonce and code. */
 export const AccountInfoObject = z.lazy(() =>
   z.strictObject({
-    balance: QuantityText,
+    balance: BalanceText,
     nonce: QuantityText,
     code: DataText,
   }),

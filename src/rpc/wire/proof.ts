@@ -6,7 +6,7 @@ import { encodeRlp } from '../../encoding/rlp.ts'
 import type { AccountProof } from '../../engine/model.ts'
 import { arrayOf, mapOf, type Parameter, refine } from '../parameter.ts'
 import { NamedAddress } from './overrides.ts'
-import { AddressText, DataText, HashText, Quantity, QuantityText } from './scalars.ts'
+import { AddressText, BalanceText, DataText, HashText, Quantity, QuantityText } from './scalars.ts'
 
 /** Maximum number of storage keys per request; each costs a walk through the trie and a list of nodes. */
 const MAX_KEYS = 1024
@@ -34,7 +34,7 @@ export const ProofObject = z.lazy(() =>
     .strictObject({
       address: AddressText,
       accountProof: z.array(DataText),
-      balance: QuantityText,
+      balance: BalanceText,
       codeHash: HashText,
       nonce: QuantityText,
       storageHash: HashText,

@@ -18,6 +18,12 @@ export const QuantityText = hexText(
   'Quantity',
   'QUANTITY: 0x and hex digits, no leading zeros',
 )
+/** Result: wei. The Bridge's balance can be below zero, which the reference node writes as `0x-5`. */
+export const BalanceText = hexText(
+  /^0x(0|-?[1-9a-f][0-9a-f]*)$/,
+  'Balance',
+  "QUANTITY; 0x- and hex digits for a balance below zero, which the Bridge's can be",
+)
 /** Result: `0x` and two digits per byte. */
 export const DataText = hexText(/^0x([0-9a-f]{2})*$/, 'Data', 'DATA: 0x and two hex digits per byte')
 /** Result: 32 bytes. */

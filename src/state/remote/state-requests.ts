@@ -8,7 +8,7 @@ import type { RpcCall } from '../../upstream/replies.ts'
 import type { CacheRecord } from './cache/records.ts'
 import { blockParameter, type Capabilities, needsCheck } from './capabilities.ts'
 import type { RemoteBlockId, StateItem } from './model.ts'
-import { AccountInfo, Data, Quantity, readAnswer, StorageValues, Word, wrongAnswer } from './wire.ts'
+import { AccountInfo, Balance, Data, Quantity, readAnswer, StorageValues, Word, wrongAnswer } from './wire.ts'
 
 /** The most slots of one `eth_getStorageValues` or `eth_getProof`. */
 export const MOST_SLOTS = 1024
@@ -67,7 +67,7 @@ function accountRequest(address: Hex, source: StateSource): StateRequest {
       accountRecords(
         address,
         {
-          balance: readAnswer(Quantity, balance, 'eth_getBalance', origin),
+          balance: readAnswer(Balance, balance, 'eth_getBalance', origin),
           nonce: readAnswer(Quantity, nonce, 'eth_getTransactionCount', origin),
           code: readAnswer(Data, code, 'eth_getCode', origin),
         },

@@ -8,6 +8,14 @@ export const Quantity = z
   .string()
   .regex(/^0x[0-9a-f]{1,64}$/i)
   .transform((text) => BigInt(text))
+/** Wei; `0x-5` is what the reference node answers for a balance below zero. */
+export const Balance = z.union([
+  Quantity,
+  z
+    .string()
+    .regex(/^0x-[0-9a-f]{1,64}$/i)
+    .transform((text) => -BigInt(`0x${text.slice(3)}`)),
+])
 /** A QUANTITY that is a height, a time or an index. */
 export const Count = Quantity.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number)
 /** Bytes; null and absent are not. */
@@ -36,7 +44,7 @@ export const Word = z
   .transform((text) => (text.length === 2 ? 0n : BigInt(text)))
 
 /** What `eth_getAccountInfo` answers. */
-export const AccountInfo = z.looseObject({ balance: Quantity, nonce: Quantity, code: Data })
+export const AccountInfo = z.looseObject({ balance: Balance, nonce: Quantity, code: Data })
 
 /** What `eth_getStorageValues` answers: words by account. */
 export const StorageValues = z.record(

@@ -12,6 +12,7 @@ import { ProofObject, SlotsByAccount, StorageKeys, toRpcProof } from '../../wire
 import {
   Address,
   AddressText,
+  BalanceText,
   DataText,
   HashText,
   QuantityText,
@@ -26,7 +27,7 @@ export const eth_getBalance = method({
   hosted: true,
   summary: 'Balance of an account at a block, in wei.',
   params: { address: Address, block: optional(StateBlock, 'latest') },
-  result: () => QuantityText,
+  result: () => BalanceText,
   errors: ['block-not-found'],
   examples: [{ params: [COW, 'earliest'], result: '0xc9f2c9cd04674edea40000000' }],
   run: ({ address, block }, { engine }) =>

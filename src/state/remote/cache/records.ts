@@ -51,6 +51,10 @@ function checksum(scope: Uint8Array, payload: Uint8Array): Uint8Array {
   return createHash('sha256').update(scope).update(payload).digest().subarray(0, CHECKSUM_BYTES)
 }
 
+/** Flags of an account: the amount is of a balance below zero, as the Bridge's can be. */
+const IS_CONTRACT = 1
+const IS_NEGATIVE = 2
+
 /** Ends a record that was proven. */
 const PROVEN = oneByte(1)
 const isProvenMark = (item: Uint8Array | undefined): boolean => item?.[0] === 1
@@ -64,12 +68,12 @@ function encodeRecord(record: CacheRecord): Uint8Array {
       const mark = record.isProven ? [PROVEN] : []
       if (account === undefined) return of(TAG.noAccount, fromHex(address), ...mark)
       const { nonce, balance, codeHash, isContract } = account
-      const marker = oneByte(isContract ? 1 : 0)
+      const marker = oneByte((isContract ? IS_CONTRACT : 0) | (balance < 0n ? IS_NEGATIVE : 0))
       return of(
         TAG.account,
         fromHex(address),
         fromBigInt(nonce),
-        fromBigInt(balance),
+        fromBigInt(balance < 0n ? -balance : balance),
         fromHex(codeHash),
         marker,
         ...mark,
@@ -111,11 +115,13 @@ function decodeRecord(bytes: Uint8Array): CacheRecord | undefined {
     return { kind: 'cell', address: toHex(first), slot: toBigInt(second), value, isProven }
   }
   if (tag[0] !== TAG.account || fourth === undefined || fifth === undefined) return undefined
+  const [flags = 0] = fifth
+  const amount = toBigInt(third)
   const account: Account = {
     nonce: toBigInt(second),
-    balance: toBigInt(third),
+    balance: (flags & IS_NEGATIVE) === 0 ? amount : -amount,
     codeHash: toHex(fourth),
-    isContract: fifth[0] === 1,
+    isContract: (flags & IS_CONTRACT) !== 0,
   }
   return { kind: 'account', address: toHex(first), account, isProven: isProvenMark(sixth) }
 }
