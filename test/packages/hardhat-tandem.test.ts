@@ -141,10 +141,10 @@ describe('the node of a Hardhat project', () => {
     }
     const first = await deployTwin(node, 'solc-0.8.24')
     expect(await sourcesAt(first)).toMatchObject({ name: 'Twin' })
-    write('solc-0.5.17')
-    const second = await deployTwin(node, 'solc-0.5.17')
+    write('solc-0.8.37-via-ir')
+    const second = await deployTwin(node, 'solc-0.8.37-via-ir')
     await expect.poll(() => sourcesAt(second), { timeout: 20_000 }).toMatchObject({ name: 'Twin' })
-    expect((await sourcesAt(second))?.compilerVersion).toMatch(/^0\.5\.17/)
+    expect((await sourcesAt(second))?.compilerVersion).toMatch(/^0\.8\.37/)
     expect(calls).toContain('eth_sendTransaction')
   })
 
