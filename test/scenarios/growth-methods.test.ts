@@ -37,7 +37,9 @@ async function grownWith(
  * whose named transaction succeeded.
  */
 const EMPTY = `anvil_getIntervalMining debug_accountTransactionQuota eth_pendingTransactions eth_syncing
-evm_consoleOutput evm_tokenHolders evm_tokens net_listening net_peerList ots_getTransactionError sco_keyUsage sco_peerList`.split(/\s+/)
+evm_consoleOutput evm_tokenHolders evm_tokens net_listening net_peerList ots_getTransactionError sco_keyUsage sco_peerList`.split(
+  /\s+/,
+)
 
 it('counted reads find their results', async () => {
   const { answers, close } = await nodeWith(1, Object.values(MINED))
