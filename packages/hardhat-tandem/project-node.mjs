@@ -25,7 +25,8 @@ async function exists(folder) {
  * the folder of the project's artifacts, which need not exist
  */
 export async function startNode({ createNode }, options, artifacts) {
-  return createNode({
+  let known = await buildInfosIn(artifacts)
+  const node = await createNode({
     preset: 'hardhat',
     stackTraces: 'data',
     onConsole(texts) {
@@ -33,7 +34,31 @@ export async function startNode({ createNode }, options, artifacts) {
     },
     ...options,
     abi: [...((await exists(artifacts)) ? [artifacts] : []), ...(options.abi ?? [])],
+    onCall(method, ...rest) {
+      options.onCall?.(method, ...rest)
+      if (SENDS.has(method)) void refresh()
+    },
   })
+  /** Registers what another process has compiled since, which a deployment may be of. */
+  async function refresh() {
+    const found = await buildInfosIn(artifacts)
+    if (found === known) return
+    known = found
+    await registerArtifacts(node, artifacts).catch(() => {
+      // A folder that is being written: the next transaction registers it.
+      known = ''
+    })
+  }
+  return node
+}
+
+/** Methods that deploy contracts. */
+const SENDS = new Set(['eth_sendTransaction', 'eth_sendRawTransaction'])
+
+/** The names of the build-infos of a project in one text, which another compilation changes. @param {string} artifacts */
+async function buildInfosIn(artifacts) {
+  const names = await readdir(join(artifacts, 'build-info')).catch(() => [])
+  return names.sort().join()
 }
 
 /** @param {string} folder @returns {Promise<string[]>} */

@@ -9,9 +9,9 @@ import { type Compilers, Verifier } from './verifier.ts'
 
 /** The paths of each API; a key may stand before them. */
 const PATHS =
-  /^(.*?)(\/api|\/v2\/api|\/v2\/chainlist|\/v2\/(?:verify|contract)\/.+|\/api\/v2\/(?:smart-contracts|addresses|tokens|token-transfers|transactions|search|stats)(?:\/.*)?)$/
+  /^(.*?)(\/api|\/v2\/api|\/v2\/chainlist|\/v2\/(?:verify|contract)\/.+|\/contracts\/(?:full|partial)_match\/.+|\/api\/v2\/(?:smart-contracts|addresses|tokens|token-transfers|transactions|search|stats)(?:\/.*)?)$/
 const BLOCKSCOUT = /^\/api\/v2\//
-const SOURCIFY = /^\/v2\/(verify|contract)\//
+const SOURCIFY = /^\/(v2\/(verify|contract)|contracts)\//
 
 /** Splits the path of an API into what stands before it, such as `/<key>`, and the rest; `undefined` for other paths. */
 export function apiPath(path: string): { readonly before: string; readonly page: string } | undefined {

@@ -20,10 +20,12 @@ export interface ApiRequest {
   readonly origin: string
 }
 
-/** An answer: a status, and a body that is sent as JSON. */
+/** An answer: a status, and a body that is sent as JSON, or a text as it is. */
 export interface ApiReply {
   readonly status: number
   readonly body: unknown
+  /** The body is a text. */
+  readonly isText?: boolean
 }
 
 /** The APIs of a node, as transports use them. */

@@ -11,6 +11,7 @@ import { hasHash, readMetadata } from '../sources/read-compilation.ts'
 import { creationCode } from './creation.ts'
 import { type KnownContract, knownAt } from './known-contract.ts'
 import { ApiError, type ApiReply, type ApiRequest, addressIn, jsonIn, read, repliedOr } from './request.ts'
+import { repositoryFile } from './sourcify-repository.ts'
 import { readStandardInput, type StandardInput } from './standard-input.ts'
 import type { Job, Verifier } from './verifier.ts'
 
@@ -142,7 +143,8 @@ export class Sourcify {
   }
 
   #route(request: ApiRequest): Promise<ApiReply> {
-    const [, , kind, ...rest] = request.path.split('/')
+    const [, root, kind = '', ...rest] = request.path.split('/')
+    if (request.method === 'GET' && root === 'contracts') return repositoryFile(this.#node, [kind, ...rest])
     const [first = '', second = '', third = ''] = rest
     if (request.method === 'POST' && kind === 'verify') {
       return first === 'metadata'

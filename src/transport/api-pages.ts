@@ -13,6 +13,7 @@ import type { Policy } from './policy.ts'
 const PERMISSION = { name: EXPLORER_API, aliases: [] }
 const SESSION = openSession('http')
 const JSON_TYPE = 'application/json; charset=utf-8'
+const TEXT_TYPE = 'text/plain; charset=utf-8'
 
 interface Parts {
   readonly apis: ApiAnswers
@@ -27,9 +28,13 @@ interface ApiPlace {
   readonly page: string
 }
 
-function send(response: ServerResponse, { status, body }: ApiReply): void {
-  const text = JSON.stringify(body)
-  response.writeHead(status, { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(text) })
+function send(response: ServerResponse, { status, body, isText = false }: ApiReply): void {
+  const text = isText ? String(body) : JSON.stringify(body)
+  response.writeHead(status, {
+    'Content-Type': isText ? TEXT_TYPE : JSON_TYPE,
+    'Content-Length': Buffer.byteLength(text),
+    'X-Content-Type-Options': 'nosniff',
+  })
   response.end(text)
 }
 

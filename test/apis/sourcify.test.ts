@@ -1,4 +1,5 @@
 /** Sourcify's API v2, by the requests of `@nomicfoundation/hardhat-verify` 3.1.1 (`src/internal/sourcify.ts`). */
+import { getAddress, id } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { buildInfo, deploy, FILE } from '../support/build-infos.ts'
@@ -115,5 +116,29 @@ describe('Sourcify’s API', () => {
     expect(await code('/v2/verify/none')).toEqual([404, 'job_not_found'])
     expect(await code(`/v2/contract/33/${address}/x`)).toEqual([404, undefined])
     expect(await code(`/v2/verify/33/${address}`, 'x'.repeat(6_000_000))).toEqual([413, 'request_too_large'])
+  })
+
+  it('has the files of the repository that Otterscan 2.10 reads, with checksummed addresses', async () => {
+    await running.node.addSources(info)
+    const at = `/contracts/full_match/33/${getAddress(address)}`
+    const metadata = await call(`${at}/metadata.json`)
+    const expected = JSON.parse(info.output.contracts[FILE]?.Twin?.metadata ?? '')
+    expect(metadata).toEqual({ status: 200, body: expected })
+    const [path = ''] = Object.keys(metadata.body.sources as object)
+    const source = info.input.sources[FILE]?.content ?? ''
+    for (const name of [path.replaceAll(/[@:]/g, '_'), id(source)]) {
+      const reply = await fetch(`${running.server.url}${at}/sources/${name}`)
+      expect(reply.headers.get('content-type')).toMatch(/^text\/plain/)
+      expect(await reply.text()).toBe(source)
+    }
+    for (const wrong of [
+      `/contracts/partial_match/33/${address}/metadata.json`,
+      `/contracts/full_match/1/${address}/metadata.json`,
+      `/contracts/full_match/33/${NOBODY}/metadata.json`,
+      `${at}/sources/Other.sol`,
+      `${at}/sources/%E0%A4%A`,
+    ]) {
+      expect((await call(wrong)).status, wrong).toBe(404)
+    }
   })
 })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as tandem from '../../src/index.ts'
+import { buildInfo, FILE } from '../support/build-infos.ts'
 import { solcArtifact } from '../support/kinds.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -67,6 +68,16 @@ async function failure(data: string): Promise<string> {
   return (node as tandem.Node).request(call).then(String, ({ message }) => message)
 }
 
+/** Deploys a contract of a build-info; its address. */
+async function deployTwin({ request }: tandem.Node, compiler: string): Promise<string> {
+  const [from] = (await request({ method: 'eth_accounts' })) as [string]
+  const { object } = buildInfo(compiler).output.contracts[FILE]?.Twin?.evm.bytecode ?? { object: '' }
+  const params = [{ from, data: `0x${object}`, gas: '0x4c4b40' }]
+  const hash = await request({ method: 'eth_sendTransaction', params })
+  const receipt = await request({ method: 'eth_getTransactionReceipt', params: [hash] })
+  return (receipt as { contractAddress: string }).contractAddress
+}
+
 describe('the node of a Hardhat project', () => {
   it('has the defaults of Hardhat, the options that are given, and the names of the artifacts', async () => {
     writeArtifact('Refusing', 'Refused')
@@ -110,6 +121,31 @@ describe('the node of a Hardhat project', () => {
       expect(await node.request(read)).toEqual({ total: '7' })
       await node.close()
     }
+  })
+
+  it('knows the sources of deployed contracts, also of those that another process compiles', async () => {
+    const artifacts = join(folder, 'artifacts')
+    const write = (name: string) => {
+      mkdirSync(join(artifacts, 'build-info'), { recursive: true })
+      writeFileSync(join(artifacts, 'build-info', `${name}.json`), JSON.stringify(buildInfo(name)))
+    }
+    const calls: string[] = []
+    write('solc-0.8.24')
+    node = await project.startNode(tandem, { onCall: (method) => void calls.push(method) }, artifacts)
+    const sourcesAt = async (address: string) => {
+      const request = { method: 'evm_sourcesAt', params: [address] }
+      return (await (node as tandem.Node).request(request)) as {
+        name: string
+        compilerVersion: string
+      } | null
+    }
+    const first = await deployTwin(node, 'solc-0.8.24')
+    expect(await sourcesAt(first)).toMatchObject({ name: 'Twin' })
+    write('solc-0.8.37-via-ir')
+    const second = await deployTwin(node, 'solc-0.8.37-via-ir')
+    await expect.poll(() => sourcesAt(second), { timeout: 20_000 }).toMatchObject({ name: 'Twin' })
+    expect((await sourcesAt(second))?.compilerVersion).toMatch(/^0\.8\.37/)
+    expect(calls).toContain('eth_sendTransaction')
   })
 
   it('prints the console output of contracts', async () => {

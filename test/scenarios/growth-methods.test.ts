@@ -32,9 +32,14 @@ async function grownWith(
   }
 }
 
-/** Reads that have nothing to answer on these nodes, which serve no connections, and whose named transaction succeeded. */
+/**
+ * Reads that have nothing to answer on these nodes, which serve no connections, have no tokens and no console output, and
+ * whose named transaction succeeded.
+ */
 const EMPTY = `anvil_getIntervalMining debug_accountTransactionQuota eth_pendingTransactions eth_syncing
-net_listening net_peerList ots_getTransactionError sco_keyUsage sco_peerList`.split(/\s+/)
+evm_consoleOutput evm_tokenHolders evm_tokens net_listening net_peerList ots_getTransactionError sco_keyUsage sco_peerList`.split(
+  /\s+/,
+)
 
 it('counted reads find their results', async () => {
   const { answers, close } = await nodeWith(1, Object.values(MINED))
