@@ -2,7 +2,8 @@
 import type { AbiEntry } from '../abi/entry.ts'
 import { opcodeAt, sizeOf } from '../evm/code-analysis.ts'
 import type { ContractModel } from './contract-model.ts'
-import type { SourceFile, SourceRange } from './source-file.ts'
+import type { Reachability } from './reachability.ts'
+import type { FunctionModel, SourceFile, SourceRange } from './source-file.ts'
 import type { JumpKind, SourceMap } from './source-map.ts'
 
 /** One instruction. */
@@ -27,6 +28,8 @@ export interface CodeMapParts {
   readonly code: Uint8Array
   readonly map: SourceMap
   readonly fileOf: (id: number) => SourceFile | undefined
+  /** Present where the compiler optimised: then an instruction may have the range of equal code elsewhere. */
+  readonly reachability: Reachability | undefined
   /** Finds a function of the contract, or an error of the compilation, by its selector of 8 hex digits. */
   entry(kind: 'function' | 'error', selector: string): AbiEntry | undefined
 }
@@ -64,6 +67,17 @@ export class CodeMap {
       this.#instructions[index] = found
     }
     return found
+  }
+
+  get isOptimized(): boolean {
+    return this.#parts.reachability !== undefined
+  }
+
+  /** Can an instruction in this range have run as a part of a function? */
+  mayRunIn(active: FunctionModel, range: SourceRange): boolean {
+    const around = range.file.functionAround(range)
+    if (around === undefined || around === active) return true
+    return this.#parts.reachability?.reaches(active, around) !== false
   }
 
   /** Is the compiler's version at least this one? */

@@ -14,6 +14,7 @@ import {
 } from '../sources/compilation.ts'
 import { CodeMap } from './code-map.ts'
 import { type ContractModel, contractModel, type Declaration } from './contract-model.ts'
+import { Reachability } from './reachability.ts'
 import { SourceFile } from './source-file.ts'
 import { readSourceMap } from './source-map.ts'
 import { declarationsIn, treeIn } from './syntax-tree.ts'
@@ -39,6 +40,17 @@ function entriesOf({ abi }: CompiledContract): ReadonlyMap<string, AbiEntry> {
   )
 }
 
+/** Did the compiler optimise? */
+function isOptimized({ input: { settings } }: Compilation): boolean {
+  const { optimizer } = settings
+  return (
+    typeof optimizer === 'object' &&
+    optimizer !== null &&
+    'enabled' in optimizer &&
+    optimizer.enabled === true
+  )
+}
+
 interface CreationCode extends ContractName {
   readonly template: CodeTemplate
 }
@@ -61,6 +73,7 @@ export class CompilationMap {
   readonly #files = new Map<string, SourceFile>()
   readonly #byId = new Map<number, SourceFile>()
   readonly #declarations = new Map<number, Declaration>()
+  readonly #reachability = new Reachability(this.#files.values())
   #creations: readonly CreationCode[] | undefined
   /** Of all contracts: a failure may come from code that is inlined, or assembled by hand. */
   #errors: ReadonlyMap<string, AbiEntry> | undefined
@@ -151,6 +164,7 @@ export class CompilationMap {
       code,
       map: readSourceMap(typeof compiled.sourceMap === 'string' ? compiled.sourceMap : '', code.length),
       fileOf: (id) => this.#byId.get(id),
+      reachability: isOptimized(this.#compilation) ? this.#reachability : undefined,
       entry: (kind, selector) => {
         entries ??= entriesOf(contract)
         const key = `${kind}:${selector}`

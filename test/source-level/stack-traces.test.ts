@@ -10,6 +10,7 @@ const COMPILERS = {
   '0.6.3': 188,
   '0.7.6': 197,
   '0.8.4': 221,
+  '0.8.24-optimized': 223,
   '0.8.35': 223,
   '0.8.35-via-ir': 222,
 }
@@ -19,6 +20,14 @@ const COMPILERS = {
  * reverts (docs/internals/protocol.md#63-calls-and-creations).
  */
 const OTHER_GAS_RULE = /\/out-of-gas\/oog-chaining$/
+
+/** In these the optimiser leaves no trace of an inner call, and less is shown. */
+const OPTIMIZED_AWAY = [
+  /\/storage-mapping-parameter$/,
+  /\/recursive-call$/,
+  /\/modifier-multiple-underscores-revert$/,
+  /\/multiple-modifiers-revert$/,
+]
 
 let node: Node
 beforeAll(async () => {
@@ -37,7 +46,10 @@ describe.each(Object.entries(COMPILERS))('solc %s', (compiler, failures) => {
         runs.push(run)
         const { expected, found } = comparedFrames(run, comparison)
         if (JSON.stringify(expected) === JSON.stringify(found)) continue
-        if (OTHER_GAS_RULE.test(name)) expect(run.frames.at(-1)?.kind).toBe('out-of-gas')
+        if (comparison.isOptimized && OPTIMIZED_AWAY.some((pattern) => pattern.test(name))) {
+          expect(expected).toEqual(expect.arrayContaining(found.slice(0, -1)))
+          expect(run.frames.at(-1)?.place?.function).toBe('test')
+        } else if (OTHER_GAS_RULE.test(name)) expect(run.frames.at(-1)?.kind).toBe('out-of-gas')
         else differing.push({ name: run.name, expected, found })
       }
     }

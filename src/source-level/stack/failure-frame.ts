@@ -5,7 +5,7 @@ import { revertReason } from '../../evm/failure-message.ts'
 import type { FrameFailure } from '../../evm/tracing/call-frame.ts'
 import type { RecordedMessage } from '../message-recorder.ts'
 import { type MessageRun, OP } from './message-run.ts'
-import { type Place, placeOf, type StackFrame } from './stack-frame.ts'
+import type { Place, StackFrame } from './stack-frame.ts'
 
 /** Did the message run out of gas? */
 export function isOutOfGas(failure: FrameFailure | undefined): boolean {
@@ -37,28 +37,36 @@ export function revertFrame(run: MessageRun, place: Place | undefined): StackFra
     : { kind: 'revert', place, output }
 }
 
-/** The place of the last instruction, or the last one before it that has one. */
-function nearestPlace(run: MessageRun): Place | undefined {
-  return placeOf(run.code, run.last?.range) ?? run.lastPlace()
-}
-
 /** A panic; replaces the frames of the function of the compiler that made it. */
-export function withPanic(run: MessageRun, frames: readonly StackFrame[]): StackFrame[] | undefined {
+export function withPanic(
+  run: MessageRun,
+  frames: readonly StackFrame[],
+  found: Place | undefined,
+): StackFrame[] | undefined {
   const panic = panicCode(run.message.output)
   if (panic === undefined) return undefined
   const kept = frames.at(-1)?.kind === 'internal-call' ? frames.slice(0, -1) : frames
   // A call of a function that was never set is the call site itself.
   const outer = panic === 0x51n ? kept.slice(0, -1) : kept
-  return [...outer, { kind: 'panic', place: nearestPlace(run), panic, output: run.message.output }]
+  return [...outer, { kind: 'panic', place: found ?? run.lastPlace(), panic, output: run.message.output }]
 }
 
 /** The text of a custom error with its arguments; `undefined` when it is not known. */
 export type ErrorText = (run: MessageRun) => string | undefined
 
 /** A custom error, known or not. */
-export function customErrorFrame(run: MessageRun, errorText: ErrorText): StackFrame | undefined {
+export function customErrorFrame(
+  run: MessageRun,
+  found: Place | undefined,
+  errorText: ErrorText,
+): StackFrame | undefined {
   const { output } = run.message
   if (output.length < 4 || revertReason(output) !== undefined) return undefined
   const text = errorText(run)
-  return { kind: 'custom-error', place: nearestPlace(run), output, ...(text !== undefined && { text }) }
+  return {
+    kind: 'custom-error',
+    place: found ?? run.lastPlace(),
+    output,
+    ...(text !== undefined && { text }),
+  }
 }

@@ -1,8 +1,8 @@
 /** A recorded message with the map of its code: what ran, and where it stands in the sources. */
 import type { CodeMap, Instruction } from '../code-map.ts'
 import type { RecordedMessage, SentMessage } from '../message-recorder.ts'
-import { isSameRange, type SourceRange } from '../source-file.ts'
-import { type Place, placeOf } from './stack-frame.ts'
+import { type FunctionModel, isSameRange, type SourceRange } from '../source-file.ts'
+import { type Place, placeOf, startOf } from './stack-frame.ts'
 
 /** The opcodes by which compilers' code is recognised. */
 export const OP = {
@@ -23,6 +23,9 @@ export const OP = {
   REVERT: 0xfd,
   INVALID: 0xfe,
 } as const
+
+/** Most instructions of a merged block that are passed over. */
+const MERGED = 200
 
 /** Finds the map of the code that a message ran. */
 export type CodeOf = (message: RecordedMessage) => CodeMap | undefined
@@ -98,6 +101,24 @@ export class MessageRun {
       if (this.at(index)?.range !== undefined) return index
     }
     return undefined
+  }
+
+  /**
+   * The place of an instruction. Where it cannot be a part of the function that runs, since the optimiser merged equal code,
+   * it is that of the last instruction before that can, or the function itself.
+   */
+  placeAt(index: number, active: FunctionModel | undefined): Place | undefined {
+    const range = this.at(index)?.range
+    const place = placeOf(this.code, range)
+    if (range === undefined || active === undefined || this.code.mayRunIn(active, range)) return place
+    const from = lastSent(this.message)?.after ?? 0
+    const at = index < 0 ? this.length + index : index
+    for (let before = at - 1; before >= from && before >= at - MERGED; before--) {
+      const near = this.at(before)?.range
+      const isInside = near?.file.functionAround(near) !== undefined && !isSameRange(near, active.range)
+      if (isInside && this.code.mayRunIn(active, near)) return placeOf(this.code, near)
+    }
+    return startOf(this.code, active)
   }
 
   /** The last place inside a function. */

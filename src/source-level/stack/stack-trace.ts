@@ -2,7 +2,7 @@
 import type { AbiEntry } from '../../abi/entry.ts'
 import type { Instruction } from '../code-map.ts'
 import type { RecordedMessage } from '../message-recorder.ts'
-import { isSameRange } from '../source-file.ts'
+import { type FunctionModel, isSameRange, type SourceRange } from '../source-file.ts'
 import { adjusted, CODE_CHECK, CODE_CHECK_START } from './argument-checks.ts'
 import { beforeRun } from './before-run.ts'
 import { customErrorFrame, type ErrorText, failureFrame, revertFrame, withPanic } from './failure-frame.ts'
@@ -34,20 +34,46 @@ export interface TraceSources {
   fitsArguments(entry: AbiEntry, input: Uint8Array): boolean
 }
 
+interface Entry {
+  readonly instruction: Instruction
+  /** That of the caller in code that the compiler generated. */
+  readonly active: FunctionModel | undefined
+}
+
 /** The internal calls that were open when a run ended. */
 interface Walk {
   /** Their call sites. */
   readonly frames: readonly StackFrame[]
-  /** Their first instructions. */
-  readonly entries: readonly Instruction[]
+  /** Their first instructions, with the functions that they enter. */
+  readonly entries: readonly Entry[]
+  /** The function that ran at the end; `undefined` where it is not known. */
+  readonly active: FunctionModel | undefined
   /** Was any function entered that the map knows? */
   readonly hasEntered: boolean
 }
 
-function callFrame({ code }: MessageRun, { range }: Instruction): StackFrame {
+function callFrame(
+  { code }: MessageRun,
+  range: SourceRange | undefined,
+  found: Place | undefined,
+): StackFrame {
   if (range === undefined) return { kind: 'internal-call', place: contractPlace(code) }
-  const functionKind = range.file.functionAround(range)?.kind ?? 'function'
-  return { kind: 'call', functionKind, place: placeOf(code, range) ?? { contract: code.name, range } }
+  const place = found ?? { contract: code.name, range }
+  return {
+    kind: 'call',
+    functionKind: place.range.file.functionAround(place.range)?.kind ?? 'function',
+    place,
+  }
+}
+
+/** The function that an instruction begins, as a call site. */
+function entryFrame(run: MessageRun, { range }: Instruction): StackFrame {
+  return callFrame(run, range, placeOf(run.code, range))
+}
+
+/** The call site at a number of a run. */
+function siteFrame(run: MessageRun, index: number, active: FunctionModel | undefined): StackFrame {
+  return callFrame(run, run.at(index)?.range, run.placeAt(index, active))
 }
 
 /** Is it an instruction of a part of a function, not of all of it? */
@@ -59,7 +85,8 @@ function isWithinFunction({ range }: Instruction): boolean {
 /** Follows the jumps into functions and out of them. */
 function walk(run: MessageRun): Walk {
   const frames: StackFrame[] = []
-  const entries: Instruction[] = []
+  const entries: Entry[] = []
+  const called = calledFunction(run)
   let hasEntered = false
   // Before 0.5 functions that transactions call are entered by jumps of no kind.
   const countsStatements = !run.code.isSince(0, 5, 0)
@@ -75,21 +102,31 @@ function walk(run: MessageRun): Walk {
     }
     const next = run.at(index + 1)
     if (next?.opcode !== OP.JUMPDEST) continue
-    frames.push(callFrame(run, instruction))
-    entries.push(next)
+    const caller = entries.length === 0 ? called : entries.at(-1)?.active
+    frames.push(siteFrame(run, index, caller))
+    const isOwn = next.range !== undefined && (caller === undefined || run.code.mayRunIn(caller, next.range))
+    const entered = isOwn ? next.range?.file.functionAround(next.range) : undefined
+    // A modifier runs the function that has it.
+    entries.push({ instruction: next, active: entered?.kind === 'modifier' ? caller : (entered ?? caller) })
     hasEntered ||= next.range !== undefined
   }
-  return { frames, entries, hasEntered }
+  const active = entries.length === 0 ? called : entries.at(-1)?.active
+  return { frames, entries, active, hasEntered }
+}
+
+/** The function that a call is for; `undefined` for a creation. */
+function calledFunction({ code: { contract }, message, isCreation }: MessageRun): FunctionModel | undefined {
+  if (isCreation) return undefined
+  const isEmpty = message.input.length === 0
+  const called = isEmpty ? contract?.receive : contract?.bySelector.get(selectorOf(message))
+  return called ?? contract?.fallback
 }
 
 /** The frame of the constructor or function that began a run. */
 function firstFrame(run: MessageRun): StackFrame | undefined {
-  const { code, message } = run
+  const { code } = run
   if (run.isCreation) return { kind: 'call', functionKind: 'constructor', place: constructorPlace(code) }
-  const { contract } = code
-  const called =
-    message.input.length === 0 ? contract?.receive : contract?.bySelector.get(selectorOf(message))
-  const declared = called ?? contract?.fallback
+  const declared = calledFunction(run)
   return declared && { kind: 'call', functionKind: declared.kind, place: startOf(code, declared) }
 }
 
@@ -156,11 +193,10 @@ export class StackTracer {
     )
   }
 
-  #bySubmessage(run: MessageRun, { frames }: Walk): StackFrame[] | undefined {
+  #bySubmessage(run: MessageRun, { frames, active }: Walk): StackFrame[] | undefined {
     const sent = lastSent(run.message)
-    const instruction = sent && run.at(sent.after - 1)
-    if (sent === undefined || instruction === undefined) return undefined
-    const site = callFrame(run, instruction)
+    if (sent === undefined || run.at(sent.after - 1) === undefined) return undefined
+    const site = siteFrame(run, sent.after - 1, active)
     if (sent.message.failure === undefined) {
       if (!failsAtCallSite(run, sent)) return undefined
       const hasCode = sent.message.code !== undefined || sent.message.isPrecompile
@@ -187,6 +223,8 @@ export class StackTracer {
     const { last, code } = run
     if (last === undefined || !run.hasReverted) return undefined
     const failing = last.range?.file.functionAround(last.range)
+    const isPossible = last.range && (!walked.active || code.mayRunIn(walked.active, last.range))
+    if (failing !== undefined && !isPossible) return [revertFrame(run, run.placeAt(-1, walked.active))]
     if (failing !== undefined) {
       const isUnnamed = failing === code.contract?.fallback || failing === code.contract?.receive
       const isInside = isUnnamed && last.opcode === OP.REVERT
@@ -200,22 +238,23 @@ export class StackTracer {
     const { last, code, message } = run
     if (last === undefined || (last.opcode !== OP.REVERT && last.opcode !== OP.INVALID)) return undefined
     const isInside = last.range !== undefined && (walked.hasEntered || run.isCreation)
-    const failing = isInside ? last.range?.file.functionAround(last.range) : undefined
+    const found = run.placeAt(-1, walked.active)
+    const failing = isInside ? found?.range.file.functionAround(found.range) : undefined
     const frames = [...walked.frames]
     if (failing?.kind === 'modifier') {
       const entry = walked.entries.at(-1)
-      const before = entry === undefined ? firstFrame(run) : callFrame(run, entry)
+      const before = entry === undefined ? firstFrame(run) : entryFrame(run, entry.instruction)
       if (before !== undefined) frames.push(before)
     }
-    const panicking = withPanic(run, frames)
+    const panicking = withPanic(run, frames, found)
     if (panicking !== undefined) return withFirst(run, panicking)
-    const custom = customErrorFrame(run, this.#sources.errorText)
+    const custom = customErrorFrame(run, found, this.#sources.errorText)
     if (custom !== undefined) return withFirst(run, [...frames, custom])
     if (isInside) {
       // Optimised code may belong to no function.
       const called = code.contract?.bySelector.get(selectorOf(message))
       const start = run.isCreation ? constructorPlace(code) : called && startOf(code, called)
-      const place = failing === undefined && code.contract !== undefined ? start : placeOf(code, last.range)
+      const place = failing === undefined && code.contract !== undefined ? start : found
       return place && withFirst(run, [...frames, revertFrame(run, place)])
     }
     if (last.range !== undefined || message.output.length === 0) return undefined
@@ -231,7 +270,9 @@ export class StackTracer {
       return [{ kind: 'invalid-arguments', place: startOf(code, called) }]
     }
     const unmapped = mayBeUnmapped(run) ? unmappedRevertBeforeFunction(run) : undefined
-    return [unmapped ?? failureFrame(message, contractPlace(code) ?? placeOf(code, run.last?.range))]
+    // Optimised code enters functions without a jump into them.
+    const start = called !== undefined && code.isOptimized ? startOf(code, called) : contractPlace(code)
+    return [unmapped ?? failureFrame(message, start ?? placeOf(code, run.last?.range))]
   }
 }
 
