@@ -14,10 +14,16 @@ export interface BitcoinRequest {
   readonly body: string
 }
 
-const Reply = z.object({ status: z.int(), type: z.string(), body: z.string() })
-
 /** What is sent back. */
-export type BitcoinReply = Readonly<z.infer<typeof Reply>>
+export interface BitcoinReply {
+  /** Of HTTP. */
+  readonly status: number
+  /** Media type of the body. */
+  readonly type: string
+  readonly body: string
+}
+
+const Reply = z.object({ status: z.int(), type: z.string(), body: z.string() })
 
 /** The reply that another node has sent; `undefined` for null. Throws a ZodError for anything else. */
 export function parseReply(value: unknown): BitcoinReply | undefined {

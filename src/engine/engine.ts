@@ -53,8 +53,7 @@ import type { TokenQueries } from './queries/tokens.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueFields } from './queries/value-field.ts'
 import type { Replica } from './replica.ts'
-import type { Sources } from './sources/model.ts'
-import type { StackTraces } from './sources/stack-traces.ts'
+import type { Sources, SourceTraces } from './sources/model.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
 /** Reads. They never wait for a command: the head is read once, and state roots never change under a reader. */
@@ -242,7 +241,7 @@ export interface Engine {
   /** Compiler input and output of contracts, found by their code. */
   readonly sources: Sources
   /** Failures explained by those sources. Call its methods on it. */
-  readonly stackTraces: StackTraces
+  readonly stackTraces: SourceTraces
   readonly dev: DevTools
   /** Scores and bans of remote callers. */
   readonly peers: Peers

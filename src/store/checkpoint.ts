@@ -11,7 +11,7 @@ import { crc32 } from 'node:zlib'
 import { z } from 'zod'
 import type { ChainName } from '../chain/activations.ts'
 import { CHAINS } from '../chain/config.ts'
-import { toHex } from '../encoding/hex.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
 import { diskFiles, type Files, readWhole } from './files.ts'
@@ -42,7 +42,11 @@ const content = z.object({
 })
 
 /** The tip of a chain: its height and hash, and the root of the state after it. */
-export type HeadPosition = z.infer<typeof headPosition>
+export interface HeadPosition {
+  readonly number: number
+  readonly hash: Hex
+  readonly state: Hex
+}
 
 /** What the database held when the file was written. */
 export interface Checkpoint {

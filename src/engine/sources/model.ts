@@ -1,8 +1,15 @@
 /** The sources of an engine, as the rest of the node uses them. */
+
 import type { Artifact } from '../../abi/artifact.ts'
+import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import type { NodeError, SourceFrame } from '../../errors.ts'
+import type { CallRequest } from '../../execution/request.ts'
+import type { CalledMessage } from '../../source-level/stack/called-messages.ts'
+import type { CaughtFailure } from '../../source-level/stack/caught-failures.ts'
 import type { Compilation, ContractName, SourceMatch } from '../../sources/compilation.ts'
 import type { StateReader } from '../../state/model.ts'
+import type { BlockReference, SimulationOptions } from '../model.ts'
 
 /** A contract at an address, with the sources of its code. */
 export interface SourcesAt {
@@ -39,4 +46,27 @@ export interface Sources {
   at(state: StateReader, address: Hex): Promise<SourcesAt | undefined>
   /** The names in the ABI of the contract at an address, by its sources; `undefined` where these are not known. */
   abiAt(state: StateReader, address: Hex): Promise<Artifact | undefined>
+}
+
+/** What is known of a run at the level of sources. */
+export interface SourceTrace {
+  readonly failed: boolean
+  /** Of the failure, outermost first. */
+  readonly frames: readonly SourceFrame[]
+  /** Failures that code caught: where the message stands in the call tree, and its frames. */
+  readonly caught: readonly CaughtFailure[]
+  /** Each message of the call tree. */
+  readonly calls: readonly CalledMessage[]
+}
+
+/** Failures explained by the sources that a node knows. */
+export interface SourceTraces {
+  /** Does the node know any sources? */
+  hasSources(): Promise<boolean>
+  /** The frames of the failed call, estimate or mined transaction that this error reports; none without sources. */
+  ofError(error: NodeError): Promise<readonly SourceFrame[]>
+  /** Runs the transaction at an index of a block again. Throws as a replay does. */
+  ofTransaction(block: ExecutedBlock, index: number, timeoutMs?: number): Promise<SourceTrace>
+  /** Runs a call. Throws as a traced call does. */
+  ofCall(request: CallRequest, reference: BlockReference, options: SimulationOptions): Promise<SourceTrace>
 }

@@ -6,8 +6,8 @@ import type { NodeError, SourceFrame } from '../../errors.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { CallRequest } from '../../execution/request.ts'
 import { MessageRecorder, type RecordedMessage } from '../../source-level/message-recorder.ts'
-import { type CalledMessage, calledMessages } from '../../source-level/stack/called-messages.ts'
-import { type CaughtFailure, caughtFailures } from '../../source-level/stack/caught-failures.ts'
+import { calledMessages } from '../../source-level/stack/called-messages.ts'
+import { caughtFailures } from '../../source-level/stack/caught-failures.ts'
 import type { MessageRun } from '../../source-level/stack/message-run.ts'
 import { shownFrame } from '../../source-level/stack/shown-frame.ts'
 import { StackTracer, type TraceSources } from '../../source-level/stack/stack-trace.ts'
@@ -16,23 +16,13 @@ import type { BlockReference, EngineEvents, FailedCall, SimulationOptions } from
 import type { Replays } from '../queries/replay.ts'
 import type { Simulations } from '../queries/simulate.ts'
 import type { CodeMaps } from './code-maps.ts'
+import type { SourceTrace, SourceTraces } from './model.ts'
 import type { SourceStore } from './source-store.ts'
 
 /** Bytes that the record of a run may take. */
 const RECORD_BYTES = 256 << 20
 /** Milliseconds that a run may take for the stack of its error. */
 const TIMEOUT_MS = 2000
-
-/** What is known of a run at the level of sources. */
-export interface SourceTrace {
-  readonly failed: boolean
-  /** Of the failure, outermost first. */
-  readonly frames: readonly SourceFrame[]
-  /** Failures that code caught: where the message stands in the call tree, and its frames. */
-  readonly caught: readonly CaughtFailure[]
-  /** Each message of the call tree. */
-  readonly calls: readonly CalledMessage[]
-}
 
 interface Parts {
   readonly store: SourceStore
@@ -47,7 +37,7 @@ interface TransactionLookup {
 }
 
 /** Stack traces by the sources of one engine. */
-export class StackTraces {
+export class StackTraces implements SourceTraces {
   readonly #parts: Parts
   readonly #failedCalls = new WeakMap<NodeError, FailedCall>()
 

@@ -1,6 +1,6 @@
 /** The stack trace of a transaction or a call, by the sources that the node knows. */
 import { z } from 'zod'
-import type { SourceTrace } from '../../engine/sources/stack-traces.ts'
+import type { SourceTrace } from '../../engine/sources/model.ts'
 import type { SourceFrame } from '../../errors.ts'
 import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
