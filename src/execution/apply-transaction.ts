@@ -3,6 +3,7 @@ import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import type { Creation } from '../chain/block.ts'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
+import { typeRefusal } from '../chain/transaction-types.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { type Failure, failureOf } from '../evm/failure-message.ts'
 import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
@@ -87,7 +88,9 @@ export async function applyTransaction(parts: TransactionParts): Promise<Transac
 /** The intrinsic gas of a transaction that can be included; throws TransactionRejected for any other. */
 function checkIncludable({ transaction, state, env, vm, gasAvailable }: TransactionParts): bigint {
   const rules = vm.rulesAt(env.number)
-  const { from, gasLimit, gasPrice, value, nonce, to, data } = transaction
+  const { from, gasLimit, gasPrice, value, nonce, to, data, type } = transaction
+  const wrongType = typeRefusal(type, rules.types)
+  if (wrongType !== undefined) throw new TransactionRejected(wrongType)
   const { nonce: expected, balance } = state.account(from) ?? EMPTY_ACCOUNT
   if (gasLimit > rules.maxGas) {
     const reason = `gas limit ${gasLimit} is above ${rules.maxGas}`

@@ -81,7 +81,7 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
   const overlay = watched === undefined ? given : new Overlay(watched)
 
   const gas = cappedGas(request, gasCap)
-  const intrinsic = rules.intrinsicGas({ to, data })
+  const intrinsic = rules.intrinsicGas({ to, data, typed: request.typed })
   if (intrinsic > gas) {
     if (tracer !== undefined) throw invalidParams(`gas: ${gas} is below the intrinsic gas ${intrinsic}`)
     const failure: Failure = { kind: 'failed', reason: 'out of gas', output: EMPTY }

@@ -11,8 +11,9 @@ import {
   txid,
 } from '../bitcoin/transaction.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
+import { intrinsicGas } from '../chain/intrinsic-gas.ts'
 import type { Log } from '../chain/receipt.ts'
-import { intrinsicGas, signTransaction, type Transaction } from '../chain/transaction.ts'
+import { signTransaction, type Transaction } from '../chain/transaction.ts'
 import { equal, toBigInt } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'

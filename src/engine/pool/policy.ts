@@ -1,6 +1,7 @@
 /** The rules for entering the pool and for replacing a transaction: the reference node's checks, order and texts. Pure. */
 import type { Account } from '../../chain/account.ts'
 import { encodedNonce, type Transaction } from '../../chain/transaction.ts'
+import { typeRefusal } from '../../chain/transaction-types.ts'
 import { CHAIN_RULES, type VmRules } from '../../evm/rules.ts'
 
 /** What an entering transaction is checked against. */
@@ -14,7 +15,7 @@ export interface PolicyContext {
   /** A nonce must be below the account's plus this. */
   readonly accountSlots: number
   /** Of the next block. Default: with every rule in force. */
-  readonly rules?: Pick<VmRules, 'intrinsicGas' | 'maxInitcodeSize'>
+  readonly rules?: Pick<VmRules, 'intrinsicGas' | 'maxInitcodeSize' | 'types'>
 }
 
 /** Maximum length of a transaction, bytes of RLP. */
@@ -53,8 +54,10 @@ export function sizeRefusal(bytes: number): string {
  */
 export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
   const { minimumGasPrice, account, maxTransactionGas, accountSlots, rules = CHAIN_RULES } = context
-  const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce } = transaction
+  const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce, type } = transaction
   if (account === undefined) return EMPTY_SENDER
+  const wrongType = typeRefusal(type, rules.types)
+  if (wrongType !== undefined) return wrongType
   if (to === null && data.length > rules.maxInitcodeSize) return "transaction's init code size is invalid"
   if (raw.length > MAX_TRANSACTION_BYTES) return sizeRefusal(raw.length)
   if (isRemasc) return 'transaction is a remasc transaction'
