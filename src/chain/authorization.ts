@@ -1,8 +1,10 @@
 /** Authorizations of a set-code transaction (RSKIP-545, EIP-7702): an account's consent to run the code of another address. */
-import { fromBigInt, toBigInt } from '../encoding/bytes.ts'
+import { concat, fromBigInt, oneByte, toBigInt } from '../encoding/bytes.ts'
+import { keccak256 } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
-import type { RlpItem } from '../encoding/rlp.ts'
+import { encodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { ADDRESS_BYTES } from './account.ts'
+import { CURVE_ORDER, recoverAddress } from './signature.ts'
 import { invalidTransaction } from './transaction-types.ts'
 
 /** A tuple of the list; whether it holds is judged when the transaction runs. */
@@ -65,4 +67,29 @@ export function readAuthorizations(item: RlpItem | undefined): readonly Authoriz
     throw invalidTransaction(EMPTY_LIST)
   }
   return item.map(readAuthorization)
+}
+
+/** Before the tuple that an authority signs. */
+const MAGIC = 5
+
+/** The account that signed an authorization; `undefined` where no account did, or the signature is in the upper half (EIP-2). */
+export function authorityOf({ chainId, address, nonce, yParity, r, s }: Authorization): Hex | undefined {
+  if (yParity > 1 || s > CURVE_ORDER / 2n) return undefined
+  const signed = encodeRlp([fromBigInt(chainId), fromHex(address), fromBigInt(nonce)])
+  return recoverAddress(keccak256(concat(oneByte(MAGIC), signed)), r, s, yParity === 1 ? 1 : 0)
+}
+
+/** Before the address in the code of an account that delegates. */
+const INDICATOR = Uint8Array.of(0xef, 0x01, 0x00)
+const INDICATOR_BYTES = INDICATOR.length + ADDRESS_BYTES
+
+/** The code of an account that delegates to an address. */
+export function delegationTo(address: Hex): Uint8Array {
+  return concat(INDICATOR, fromHex(address))
+}
+
+/** The address that code delegates to; `undefined` for any other code. */
+export function delegateOf(code: Uint8Array): Hex | undefined {
+  if (code.length !== INDICATOR_BYTES || INDICATOR.some((byte, at) => code[at] !== byte)) return undefined
+  return toHex(code.subarray(INDICATOR.length))
 }

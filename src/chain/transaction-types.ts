@@ -100,7 +100,7 @@ export const LEGACY_ONLY: TypeRules = { typed: false, accessLists: false, setCod
 
 /** Which types the drafts allow. */
 export function typeRules(isActive: IsActive): TypeRules {
-  return { typed: isActive('rskip543'), accessLists: isActive('rskip546'), setCode: false }
+  return { typed: isActive('rskip543'), accessLists: isActive('rskip546'), setCode: isActive('rskip545') }
 }
 
 /** Why a block cannot have a transaction of a type; `undefined` where it can. */

@@ -55,6 +55,7 @@ async function runByChain(parts: ComparisonParts, listener: ChainTracer): Promis
   const { transaction, state, env, vm, deadlineMs } = parts
   let run: MessageResult | undefined
   const recorded: Vm = {
+    chainId: vm.chainId,
     rulesAt: vm.rulesAt,
     async run(...args) {
       run = await vm.run(...args)

@@ -55,6 +55,8 @@ export interface FrameRules {
   readonly failsUnstoredCode: boolean
   /** RSKIP-544: no code begins with 0xef. */
   readonly refusesEfCode: boolean
+  /** RSKIP-545: calls of an account that delegates run the code of its delegate. */
+  readonly followsDelegations: boolean
 }
 
 /** A set of rules. */
@@ -90,6 +92,7 @@ export const PRESENT_FRAMES: FrameRules = {
   limitsInitcode: true,
   failsUnstoredCode: true,
   refusesEfCode: true,
+  followsDelegations: false,
 }
 
 /** The chain's rules with all of them in force (docs/internals/protocol.md#6-evm), as on the local network. */
@@ -123,7 +126,8 @@ function presentRules(network: BridgeOf, isActive: IsActive): VmRules {
 function makeRules(network: BridgeOf, isActive: IsActive): VmRules {
   const rules = areLocal(isActive) ? presentRules(network, isActive) : earlierRules(network, isActive)
   const types = typeRules(isActive)
-  return types.typed ? { ...rules, types } : rules
+  if (!types.typed) return rules
+  return { ...rules, types, frames: { ...rules.frames, followsDelegations: types.setCode } }
 }
 
 function earlierRules(network: BridgeOf, isActive: IsActive): VmRules {
@@ -149,6 +153,7 @@ function earlierRules(network: BridgeOf, isActive: IsActive): VmRules {
       limitsInitcode: isActive('rskip438'),
       failsUnstoredCode: isActive('rskip453'),
       refusesEfCode: isActive('rskip544'),
+      followsDelegations: false,
     },
     intrinsicGas: (transaction) => intrinsicGas(transaction, prices),
   }
@@ -169,6 +174,8 @@ export function vmRulesOf(network: BridgeOf): (height: number) => VmRules {
 
 /** Runs messages by the rules of their block's height. Any number at once. */
 export interface Vm {
+  /** What CHAINID answers. */
+  readonly chainId: number
   /** The rules of the block of a height. */
   rulesAt(height: number): VmRules
   /**
