@@ -250,6 +250,19 @@ describe('typed transactions, where blocks take them', () => {
   })
 })
 
+describe('eth_feeHistory, where blocks take typed transactions', () => {
+  it('offers the minimum gas price after blocks without transactions', async () => {
+    const t = await servedNode({ rules: 'next', minGasPrice: 60_000_000n })
+    try {
+      await t.call('evm_mine')
+      const minimum = (await t.call('eth_getBlockByNumber', 'latest', false)).minimumGasPrice
+      expect((await t.call('eth_feeHistory', '0x1', 'latest', [50])).reward).toEqual([[minimum]])
+    } finally {
+      await t.close()
+    }
+  })
+})
+
 describe('typed transactions from a height on', () => {
   it('are refused before it, and taken from it on', async () => {
     const t = await servedNode({ activate: ['rskip546@3'], mining: 'auto' })
