@@ -263,6 +263,43 @@ describe('eth_feeHistory, where blocks take typed transactions', () => {
   })
 })
 
+describe('forged envelopes', () => {
+  it('get one clear error each, and leave the pool as it is', async () => {
+    const t = await servedNode({ rules: 'next', minGasPrice: 60_000_000n, mining: 'manual' })
+    try {
+      const fields = { to: BOB, gasLimit: 21_000, chainId: 33, nonce: 0 }
+      const signed = (parts: object) => new Wallet(COW).signTransaction({ type: 2, ...fields, ...parts })
+      const fees = (price: number, priority = price) => ({
+        maxFeePerGas: price,
+        maxPriorityFeePerGas: priority,
+      })
+      const enough = fees(70_000_000)
+      const cases: [raw: string, message: string][] = [
+        [await signed(fees(1)), "transaction's gas price lower than block's minimum"],
+        [await signed(fees(70_000_000, 1)), "transaction's gas price lower than block's minimum"],
+        [await signed({ ...enough, chainId: 31 }), 'Invalid chainId: 31'],
+        [await signed({ ...enough, gasLimit: 20_999 }), "transaction's basic cost is above the gas limit"],
+        [
+          await signed({ ...enough, accessList: [{ address: BOB, storageKeys: [] }] }),
+          "transaction's basic cost is above the gas limit",
+        ],
+        ['0x03c0', 'Invalid transaction: Unsupported transaction type: StandardTyped[RSKIP558 (EIP-4844)]'],
+        ['0x02', 'Invalid transaction: no RLP item in zero bytes'],
+        ['0x0203', 'Invalid raw transaction: it is empty'],
+      ]
+      for (const [raw, message] of cases) {
+        const { error } = await t.reply('eth_sendRawTransaction', [raw])
+        expect(error.message).toContain(message)
+        expect(await t.call('txpool_status')).toMatchObject({ pending: 0, queued: 0 })
+      }
+      await t.call('eth_sendRawTransaction', await signed(enough))
+      expect(await t.call('txpool_status')).toMatchObject({ pending: 1, queued: 0 })
+    } finally {
+      await t.close()
+    }
+  })
+})
+
 describe('typed transactions from a height on', () => {
   it('are refused before it, and taken from it on', async () => {
     const t = await servedNode({ activate: ['rskip546@3'], mining: 'auto' })
