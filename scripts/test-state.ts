@@ -111,6 +111,8 @@ function toTransaction({ transaction }: StateTest, { data, gas, value }: Case['i
     s: 1n,
     chainId: 0,
     raw: EMPTY,
+    type: 0,
+    typed: undefined,
     isRemasc: false,
   }
 }

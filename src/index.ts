@@ -13,7 +13,7 @@ export {
   type VerifiedHeader,
   verifyMergedMining,
 } from './chain/merged-mining/raw-header.ts'
-export type { Log, Receipt } from './chain/receipt.ts'
+export type { EncodedReceipt, Log, Receipt } from './chain/receipt.ts'
 export { type ReceiptProof, verifyReceiptProof } from './chain/receipt-proof.ts'
 export { type ProvenAccount, type StateProofAnswer, verifyStateProof } from './chain/state-proof.ts'
 export type { Transaction } from './chain/transaction.ts'

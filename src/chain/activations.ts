@@ -22,6 +22,10 @@ export interface Rules {
   readonly unifiedTrie: boolean
   /** RSKIP-144 and 351: parallel execution sublists and their limits. */
   readonly parallelSublists: boolean
+  /** RSKIP-543: transactions of other types than the legacy one. */
+  readonly typedTransactions: boolean
+  /** RSKIP-546: blocks are shown with a base fee, which is zero. */
+  readonly zeroBaseFee: boolean
 }
 
 /** The roots' format since RSKIP-126. */
@@ -93,6 +97,8 @@ export function rulesAt(heights: RuleHeights): (height: number) => Rules {
       forkDetection: holds('rskip110') && from >= FORK_DETECTION_HEADERS,
       unifiedTrie: holds('rskip126'),
       parallelSublists: extended,
+      typedTransactions: holds('rskip543'),
+      zeroBaseFee: holds('rskip546'),
     }
   }
   return byStretch(heights, make, [FORK_DETECTION_HEADERS])

@@ -3,12 +3,20 @@ import { binaryTrieRoot, orchidListRoot } from '../encoding/binary-trie.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { asList, decodeRlp, encodeRlp } from '../encoding/rlp.ts'
-import { framedLength, frameList, itemEnd, payloadStart } from '../encoding/rlp-frame.ts'
+import {
+  framedLength,
+  frameList,
+  frameString,
+  itemEnd,
+  payloadStart,
+  stringLength,
+} from '../encoding/rlp-frame.ts'
 import { type Rules, UNIFIED } from './activations.ts'
 import type { ChainConfig } from './config.ts'
 import { decodeHeader, encodeHeader, type Header } from './header.ts'
 import type { Receipt } from './receipt.ts'
 import { decodeBlockTransaction, restoreTransaction, type Transaction } from './transaction.ts'
+import { beginsTyped } from './transaction-types.ts'
 
 /** A block. Immutable. */
 export interface Block {
@@ -57,6 +65,11 @@ function fullHeader(header: Header, config: ChainConfig): Uint8Array {
   return encodeHeader(header, 'full', config.rulesAt(header.number))
 }
 
+/** A transaction as an item of its block's list: a typed one is a string (RSKIP-543). */
+function blockItem({ raw }: Transaction): Uint8Array {
+  return beginsTyped(raw) ? frameString(raw) : raw
+}
+
 /**
  * The whole block as it is stored and sent: `[header, [transactions], [uncle headers]]`, headers in full
  * (docs/internals/protocol.md#14-encodings).
@@ -64,14 +77,17 @@ function fullHeader(header: Header, config: ChainConfig): Uint8Array {
 export function encodeBlock({ header, transactions, uncles }: Block, config: ChainConfig): Uint8Array {
   return frameList([
     fullHeader(header, config),
-    frameList(transactions.map(({ raw }) => raw)),
+    frameList(transactions.map(blockItem)),
     frameList(uncles.map((uncle) => fullHeader(uncle, config))),
   ])
 }
 
 /** Length of `encodeBlock` in bytes (docs/internals/protocol.md#33-fork-choice), without writing it. */
 export function blockSize({ header, transactions, uncles }: Block, config: ChainConfig): number {
-  const transactionBytes = transactions.reduce((sum, { raw }) => sum + raw.length, 0)
+  const transactionBytes = transactions.reduce(
+    (sum, { raw }) => sum + (beginsTyped(raw) ? stringLength(raw) : raw.length),
+    0,
+  )
   const uncleBytes = uncles.reduce((sum, uncle) => sum + fullHeader(uncle, config).length, 0)
   const headerBytes = fullHeader(header, config).length
   return framedLength(headerBytes + framedLength(transactionBytes) + framedLength(uncleBytes))
@@ -86,7 +102,11 @@ export function decodeBlock(bytes: Uint8Array, config: ChainConfig, senders?: re
   const list = asList(decodeRlp(bytes), 'block')
   if (list.length !== 3) throw new RangeError(`a block has 3 items, not ${list.length}`)
   const header = decodeHeader(asList(list[0], 'block header'), config)
-  const transactions = asList(list[1], 'transactions').map((item) => encodeRlp(asList(item, 'transaction')))
+  const { typedTransactions } = config.rulesAt(header.number)
+  const transactions = asList(list[1], 'transactions').map((item) => {
+    if (typedTransactions && item instanceof Uint8Array && beginsTyped(item)) return item
+    return encodeRlp(asList(item, 'transaction'))
+  })
   if (senders !== undefined && senders.length !== transactions.length) {
     throw new RangeError(`a block of ${transactions.length} transactions has ${senders.length} senders`)
   }

@@ -126,7 +126,10 @@ export const CONSENSUS_RULES = {
   rskip535: [undefined, 'base event in the header'],
   rskip536: ['reed810', 'getCumulativeWork, getDifficultyWithUncles'],
   rskip540: ['vetiver900', 'fees of a peg-out amount'],
+  rskip543: [undefined, 'typed transactions'],
   rskip544: ['vetiver900', 'no code that begins with 0xef'],
+  rskip545: [undefined, 'accounts that delegate to code: transactions of type 4'],
+  rskip546: [undefined, 'transactions of types 1 and 2'],
   rskip551: ['vetiver900', 'rejected peg-ins no longer count as processed'],
   rskip552: ['vetiver900', 'input checks of BLAKE2F'],
   rskip559: ['tbd1000', 'order of peg-outs'],
@@ -138,6 +141,15 @@ export type RuleName = keyof typeof CONSENSUS_RULES
 
 /** All of them. */
 export const RULE_NAMES = Object.keys(CONSENSUS_RULES) as readonly RuleName[]
+
+/** Rules that no upgrade has taken up yet: their RSKIPs are drafts. */
+export const DRAFT_RULES: readonly RuleName[] = ['rskip543', 'rskip545', 'rskip546']
+
+/** Rules that others cannot hold without. */
+export const NEEDED_RULES: Readonly<Partial<Record<RuleName, readonly RuleName[]>>> = {
+  rskip545: ['rskip543', 'rskip544', 'rskip546'],
+  rskip546: ['rskip543'],
+}
 
 /** The first block in which each rule holds; `undefined`: it never does. */
 export type RuleHeights = Readonly<Record<RuleName, number | undefined>>

@@ -7,12 +7,12 @@ import { keccak256 } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { encodeRlp } from '../encoding/rlp.ts'
 import { invalidParams } from '../errors.ts'
-import { decodeReceipt, type Receipt } from './receipt.ts'
+import { decodeReceipt, type EncodedReceipt } from './receipt.ts'
 import { walkProof } from './trie-proof.ts'
 
 /** What proves a receipt against the receipts root of its block's header. */
 export interface ReceiptProof {
-  /** RLP of the receipt: `ext_getRawTransactionReceiptByHash`. */
+  /** Bytes of the receipt: `ext_getRawTransactionReceiptByHash`. */
   readonly receipt: Uint8Array
   /** Nodes of the receipts trie, leaf first, root last: `ext_getTransactionReceiptNodesByHash`. */
   readonly nodes: readonly Uint8Array[]
@@ -48,7 +48,10 @@ export function provenValue(nodes: readonly Uint8Array[], key: Uint8Array, root:
  * Checks a receipt against the receipts root of a header (docs/internals/protocol.md#55-receipts), and reads it.
  * Throws a NodeError `invalid-params` whose message names what is wrong.
  */
-export function verifyReceiptProof({ receipt, nodes, index }: ReceiptProof, receiptsRoot: Hex): Receipt {
+export function verifyReceiptProof(
+  { receipt, nodes, index }: ReceiptProof,
+  receiptsRoot: Hex,
+): EncodedReceipt {
   if (!Number.isSafeInteger(index) || index < 0) throw invalidParams('The index must be a whole number')
 
   // 1. The key of a receipt is the RLP of its index: 80, 01, …, 7f, 8180, …

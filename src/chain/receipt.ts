@@ -1,10 +1,11 @@
 /** Receipts and logs: their fields, their RLP, and the root that a header commits to. */
 import { binaryTrieRoot, orchidListRoot } from '../encoding/binary-trie.ts'
-import { EMPTY, fromBigInt, oneByte, roomFor } from '../encoding/bytes.ts'
+import { concat, EMPTY, fromBigInt, oneByte, roomFor } from '../encoding/bytes.ts'
 import { type Hex, sliceHex, toHex, writeHex } from '../encoding/hex.ts'
 import { asBigInt, asBytes, asList, decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import {
   framedLength,
+  frameString,
   itemEnd,
   LIST,
   payloadStart,
@@ -15,6 +16,7 @@ import {
 } from '../encoding/rlp-frame.ts'
 import { ADDRESS_BYTES } from './account.ts'
 import { type Rules, UNIFIED } from './activations.ts'
+import { isNamespaced, prefixLength, readType, TYPE, typePrefix } from './transaction-types.ts'
 
 /** One event. */
 export interface Log {
@@ -33,6 +35,8 @@ export interface Receipt {
   /** 256 bytes. */
   readonly logsBloom: Uint8Array
   readonly logs: readonly Log[]
+  /** That of the transaction (`transaction-types.ts`). */
+  readonly type: number
 }
 
 const TOPIC_BYTES = 32
@@ -74,9 +78,15 @@ export function encodeReceipts(receipts: readonly Receipt[]): readonly Uint8Arra
   return encoded
 }
 
+/** Has the receipt of this type Ethereum's four items? Legacy ones and those of the chain's namespace have six. */
+function hasFourItems(type: number): boolean {
+  return type !== TYPE.legacy && !isNamespaced(type)
+}
+
 /**
- * RLP of the six items of a receipt; the status stands first and last (docs/internals/protocol.md#55-receipts). Written
- * into one array: every block logs several payouts, and joining the parts of a log takes longer than encoding it.
+ * The bytes of a receipt: behind the prefix of its type the RLP of six items, of which the status stands first and last, or
+ * of Ethereum's four, without the gas used (RSKIP-546, docs/internals/protocol.md#55-receipts). Written into one array:
+ * every block logs several payouts, and joining the parts of a log takes longer than encoding it.
  */
 export function encodeReceipt({
   succeeded,
@@ -84,23 +94,46 @@ export function encodeReceipt({
   gasUsed,
   logsBloom,
   logs,
+  type,
 }: Receipt): Uint8Array {
   const status = succeeded ? oneByte(1) : EMPTY
   const [cumulative, own] = [fromBigInt(cumulativeGasUsed), fromBigInt(gasUsed)]
   let logsLength = 0
   for (const log of logs) logsLength += framedLength(logLengths(log).log)
-  const strings = 2 * stringLength(status) + stringLength(cumulative) + stringLength(own)
-  const length = strings + stringLength(logsBloom) + framedLength(logsLength)
-  const out = roomFor(framedLength(length))
-  let at = writePrefix(out, 0, LIST, length)
+  const isShort = hasFourItems(type)
+  const tail = isShort ? 0 : stringLength(own) + stringLength(status)
+  const strings = stringLength(status) + stringLength(cumulative) + stringLength(logsBloom) + tail
+  const length = strings + framedLength(logsLength)
+  const prefix = typePrefix(type)
+  const out = roomFor(prefix.length + framedLength(length))
+  out.set(prefix)
+  let at = writePrefix(out, prefix.length, LIST, length)
   at = writeString(out, at, status)
   at = writeString(out, at, cumulative)
   at = writeString(out, at, logsBloom)
   at = writePrefix(out, at, LIST, logsLength)
   for (const log of logs) at = writeLog(out, at, log)
+  if (isShort) return out
   at = writeString(out, at, own)
   writeString(out, at, status)
   return out
+}
+
+/** The bytes that are stored: with the gas used behind a receipt that lacks it. */
+function storedForm({ type, gasUsed }: Receipt, encoded: Uint8Array): Uint8Array {
+  return hasFourItems(type) ? concat(encoded, frameString(fromBigInt(gasUsed))) : encoded
+}
+
+/** `encodeStoredReceipt` of each receipt of a block, whose list does not change any more. */
+export function encodeStoredReceipts(receipts: readonly Receipt[]): readonly Uint8Array[] {
+  const encoded = encodeReceipts(receipts)
+  if (receipts.every(({ type }) => !hasFourItems(type))) return encoded
+  return receipts.map((receipt, index) => storedForm(receipt, encoded[index] ?? EMPTY))
+}
+
+/** The bytes of a receipt that hold all of it, for the disk and for files. */
+export function encodeStoredReceipt(receipt: Receipt): Uint8Array {
+  return storedForm(receipt, encodeReceipt(receipt))
 }
 
 function decodeLog(item: RlpItem): Log {
@@ -156,11 +189,11 @@ function hexAt(bytes: Uint8Array, at: number): Hex {
 const BEFORE_LOGS = 3
 
 /**
- * The logs of the receipt that `encodeReceipt` wrote at `start`, as views into `bytes`. Throws a RangeError when the
+ * The logs of the receipt that `encodeStoredReceipt` wrote at `start`, as views into `bytes`. Throws a RangeError when the
  * bytes are too short; they are not checked further.
  */
 export function readLogs(bytes: Uint8Array, start: number): readonly Log[] {
-  let at = payloadStart(bytes, start)
+  let at = payloadStart(bytes, start + prefixLength(receiptType(bytes, start)))
   for (let i = 0; i < BEFORE_LOGS; i++) at = itemEnd(bytes, at)
   const end = itemEnd(bytes, at)
   if (!(end <= bytes.length)) throw new RangeError('a receipt ends before its logs')
@@ -171,17 +204,43 @@ export function readLogs(bytes: Uint8Array, start: number): readonly Log[] {
   return logs
 }
 
+/** The type of the receipt at `start`. */
+function receiptType(bytes: Uint8Array, start: number): number {
+  return (bytes[start] ?? LIST) < STRING ? readType(bytes.subarray(start, start + 2)) : TYPE.legacy
+}
+
+/** What the bytes of a receipt hold: not the gas used of one with four items. */
+export type EncodedReceipt = Omit<Receipt, 'gasUsed'> & { readonly gasUsed: bigint | undefined }
+
 /** Reads what `encodeReceipt` writes. Throws a RangeError or an Error when the bytes are not a receipt. */
-export function decodeReceipt(bytes: Uint8Array): Receipt {
-  const list = asList(decodeRlp(bytes), 'receipt')
-  if (list.length !== 6) throw new RangeError(`a receipt has 6 items, not ${list.length}`)
-  const [, cumulativeGasUsed, logsBloom, logs, gasUsed, status] = list
+export function decodeReceipt(bytes: Uint8Array): EncodedReceipt {
+  const type = receiptType(bytes, 0)
+  const list = asList(decodeRlp(bytes.subarray(prefixLength(type))), 'receipt')
+  const items = hasFourItems(type) ? 4 : 6
+  if (list.length !== items) throw new RangeError(`a receipt has ${items} items, not ${list.length}`)
+  const [first, cumulativeGasUsed, logsBloom, logs, gasUsed, last = first] = list
   return {
-    succeeded: asBytes(status, 'status').length > 0,
+    succeeded: asBytes(last, 'status').length > 0,
     cumulativeGasUsed: asBigInt(cumulativeGasUsed, 'cumulative gas used'),
-    gasUsed: asBigInt(gasUsed, 'gas used'),
+    gasUsed: gasUsed === undefined ? undefined : asBigInt(gasUsed, 'gas used'),
     logsBloom: asBytes(logsBloom, 'logs bloom'),
     logs: asList(logs, 'logs').map(decodeLog),
+    type,
+  }
+}
+
+/** Reads what `encodeStoredReceipt` writes. Throws a RangeError or an Error when the bytes are not that. */
+export function decodeStoredReceipt(bytes: Uint8Array): Receipt {
+  const type = receiptType(bytes, 0)
+  const end = hasFourItems(type) ? itemEnd(bytes, prefixLength(type)) : bytes.length
+  const { succeeded, cumulativeGasUsed, gasUsed, logsBloom, logs } = decodeReceipt(bytes.subarray(0, end))
+  return {
+    succeeded,
+    cumulativeGasUsed,
+    gasUsed: gasUsed ?? asBigInt(decodeRlp(bytes.subarray(end)), 'gas used'),
+    logsBloom,
+    logs,
+    type,
   }
 }
 

@@ -3,6 +3,8 @@ import { editDistance } from '../encoding/edit-distance.ts'
 import {
   type ChainName,
   CONSENSUS_RULES,
+  DRAFT_RULES,
+  NEEDED_RULES,
   RULE_HEIGHTS,
   RULE_NAMES,
   type RuleHeights,
@@ -73,12 +75,16 @@ function rulesOf(option: keyof RuleChoice, name: string): readonly RuleName[] {
   throw unknownName(option, name, [...RULE_NAMES, ...UPGRADES])
 }
 
-/** The rules up to an upgrade, from where the local network has them; later ones never hold. */
+/**
+ * The rules up to an upgrade, from where the local network has them; later ones never hold. `next` has the drafts too,
+ * from the first block.
+ */
 function heightsUpTo(name: string): RuleHeights {
   const last = nameIn([...UPGRADES, NEXT], name)
   if (last === undefined) throw unknownName('rules', name, [...UPGRADES, NEXT])
   const present = last === NEXT ? UPGRADES : UPGRADES.slice(0, UPGRADES.indexOf(last) + 1)
   const heights = RULE_NAMES.map((rule) => {
+    if (last === NEXT && DRAFT_RULES.includes(rule)) return [rule, 0]
     const [upgrade] = CONSENSUS_RULES[rule]
     const holds = upgrade === undefined ? last === NEXT : present.includes(upgrade)
     return [rule, holds ? RULE_HEIGHTS.regtest[rule] : undefined]
@@ -98,10 +104,36 @@ function readActivation(text: string, first: number): readonly [name: string, he
   )
 }
 
+type Heights = Record<RuleName, number | undefined>
+
+/** Activates a rule, and by then those that it needs. */
+function activateRule(heights: Heights, rule: RuleName, height: number): void {
+  heights[rule] = height
+  for (const needed of NEEDED_RULES[rule] ?? []) heights[needed] = Math.min(heights[needed] ?? height, height)
+}
+
+/** Deactivates a rule, and those that need it. */
+function deactivateRule(heights: Heights, rule: RuleName): void {
+  heights[rule] = undefined
+  for (const other of RULE_NAMES) if (NEEDED_RULES[other]?.includes(rule)) heights[other] = undefined
+}
+
+/** Throws a `RuleChoiceError` where a rule holds before one that it needs. */
+function requireNeeded(heights: RuleHeights): void {
+  for (const rule of RULE_NAMES) {
+    const missing = NEEDED_RULES[rule]?.find(
+      (needed) => (heights[needed] ?? HIGHEST) > (heights[rule] ?? HIGHEST),
+    )
+    if (missing !== undefined) throw new RuleChoiceError('rules', `${rule} cannot hold without ${missing}.`)
+  }
+}
+
 /**
  * The rules that were chosen for a chain. `first` is the first block that a change can hold in: 0, or the one after the
- * block that a fork starts from; `own` are the rules that are changed, the network's unless given. Throws a `RuleChoiceError` for a name that is not known, with the nearest one, and for a
- * change of blocks that a fork has from its upstream.
+ * block that a fork starts from; `own` are the rules that are changed, the network's unless given. A rule by its name
+ * brings those that it needs, and takes those with it that need it. Throws a `RuleChoiceError` for a name that is not known,
+ * with the nearest one, for heights at which a rule lacks one that it needs, and for a change of blocks that a fork has from
+ * its upstream.
  */
 export function chosenHeights(
   chain: ChainName,
@@ -110,15 +142,20 @@ export function chosenHeights(
   own: RuleHeights = RULE_HEIGHTS[chain],
 ): RuleHeights {
   const { rules, activate = [], deactivate = [] } = choice
-  const heights = { ...(typeof rules === 'string' ? heightsUpTo(rules) : own) }
-  const put = (option: keyof RuleChoice, name: string, height: number | undefined) => {
-    for (const rule of rulesOf(option, name)) heights[rule] = height
-  }
+  const heights: Heights = { ...(typeof rules === 'string' ? heightsUpTo(rules) : own) }
   if (typeof rules === 'object') {
-    for (const [name, height] of Object.entries(rules)) put('rules', name, height ?? undefined)
+    for (const [name, height] of Object.entries(rules)) {
+      for (const rule of rulesOf('rules', name)) heights[rule] = height ?? undefined
+    }
   }
-  for (const text of activate) put('activate', ...readActivation(text, first))
-  for (const name of deactivate) put('deactivate', name, undefined)
+  for (const text of activate) {
+    const [name, height] = readActivation(text, first)
+    for (const rule of rulesOf('activate', name)) activateRule(heights, rule, height)
+  }
+  for (const name of deactivate) {
+    for (const rule of rulesOf('deactivate', name)) deactivateRule(heights, rule)
+  }
+  requireNeeded(heights)
   if (first > 0) requireLater(own, heights, first)
   return RULE_NAMES.every((rule) => heights[rule] === own[rule]) ? own : heights
 }

@@ -5,12 +5,27 @@ import { type Hex, toHex } from '../encoding/hex.ts'
 import { decodeRlp, type RlpItem } from '../encoding/rlp.ts'
 import { frameStrings, readFlatStrings } from '../encoding/rlp-frame.ts'
 import { invalidParams } from '../errors.ts'
+import type { AccessList } from './access-list.ts'
+import type { Authorization } from './authorization.ts'
+import { TYPE } from './transaction-types.ts'
+
+/** What a transaction of Ethereum's types has beside the fields of a legacy one. */
+export interface TypedFields {
+  readonly accessList: AccessList
+  /** Bytes of its RLP; 1 for an empty one. */
+  readonly accessListBytes: number
+  /** Wei per gas; absent in type 1. */
+  readonly maxFeePerGas: bigint | undefined
+  readonly maxPriorityFeePerGas: bigint | undefined
+  /** Of type 4 only. */
+  readonly authorizations: readonly Authorization[] | undefined
+}
 
 /** What the bytes of a transaction give without recovering its sender. */
 export interface TransactionFields {
   readonly hash: Hex
   readonly nonce: bigint
-  /** Wei per gas. */
+  /** Wei per gas; of a transaction with a maximum fee and a priority fee the lower of the two (RSKIP-546). */
   readonly gasPrice: bigint
   readonly gasLimit: bigint
   /** `null` creates a contract. */
@@ -18,14 +33,18 @@ export interface TransactionFields {
   /** Wei. */
   readonly value: bigint
   readonly data: Uint8Array
-  /** The V as encoded: 27/28, or 35/36 + 2 × chain id; 0 for the REMASC transaction. */
+  /** The V as encoded: 27/28, or 35/36 + 2 × chain id; the parity of a typed one; 0 for the REMASC transaction. */
   readonly v: number
   readonly r: bigint
   readonly s: bigint
   /** 0 when unprotected. */
   readonly chainId: number
-  /** RLP whose keccak-256 is `hash`. */
+  /** The bytes whose keccak-256 is `hash`: RLP, behind the prefix of its type. */
   readonly raw: Uint8Array
+  /** `TYPE` or one of the namespace (`transaction-types.ts`). */
+  readonly type: number
+  /** Absent in a legacy transaction, and in one of the chain's namespace. */
+  readonly typed: TypedFields | undefined
 }
 
 /** A transaction as read from its bytes. */
@@ -42,7 +61,7 @@ type Elements = readonly [
 ]
 
 /**
- * Reads the bytes of a transaction. The reference node hashes what it would write, not what it read; the quirks are those of
+ * Reads the bytes of a legacy transaction. The reference node hashes what it would write, not what it read; the quirks are those of
  * docs/internals/protocol.md#43-transactions. Throws `invalid-params` with the messages of docs/internals/rpc-reference.md#75-sending.
  */
 export function parseTransaction(raw: Uint8Array): Parsed {
@@ -73,6 +92,8 @@ export function parseTransaction(raw: Uint8Array): Parsed {
       s: isSigned ? toBigInt(s) : 0n,
       chainId,
       raw: written,
+      type: TYPE.legacy,
+      typed: undefined,
     },
     parity,
   }

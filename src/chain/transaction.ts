@@ -1,10 +1,9 @@
-/** Transactions: their senders, signing, intrinsic gas, and the one that collects a block's fees. */
-import { countZeros, EMPTY, fromBigInt, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
+/** Transactions: their senders, signing, and the one that collects a block's fees. */
+import { concat, EMPTY, fromBigInt, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import { frameList, frameString, frameStrings, itemEnd, payloadStart, STRING } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
-import { BRIDGE_SENDERS, type BridgeSenders, isFreeBridgeTransaction } from './bridge-senders.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from './config.ts'
 import {
   addressOf,
@@ -15,7 +14,22 @@ import {
   type Signature,
   sign,
 } from './signature.ts'
-import { parseTransaction, smallBytes, type TransactionFields } from './transaction-bytes.ts'
+import {
+  type Parsed,
+  parseTransaction,
+  smallBytes,
+  type TransactionFields,
+  type TypedFields,
+} from './transaction-bytes.ts'
+import { beginsTyped, prefixLength, TYPE, typePrefix } from './transaction-types.ts'
+import {
+  parseAny,
+  signatureItems,
+  signedItems,
+  type TypedParts,
+  typedBytes,
+  typedItems,
+} from './typed-transaction.ts'
 
 /**
  * A decoded transaction with its sender (docs/internals/protocol.md#43-transactions,
@@ -37,8 +51,12 @@ export interface UnsignedTransaction {
   readonly to: Hex | null
   readonly value: bigint
   readonly data: Uint8Array
-  /** 0 signs without replay protection. */
+  /** 0 signs without replay protection; only a legacy one can. */
   readonly chainId: number
+  /** Absent: legacy (`transaction-types.ts`). */
+  readonly type?: number | undefined
+  /** Of Ethereum's types; `accessListBytes` is not read. */
+  readonly typed?: TypedFields | undefined
 }
 
 /** nonce, gas price, gas limit, receiver, value, data. */
@@ -56,15 +74,18 @@ const S_BOUND = CURVE_ORDER / 2n
 
 /**
  * Reads a signed transaction and recovers its sender. Throws `invalid-params` with the messages of
- * docs/internals/rpc-reference.md#75-sending: broken RLP, not nine elements (typed envelopes among them), no gas limit,
- * a receiver that is no address, a signature that is missing, out of range or in the upper half. Whether the chain id
- * fits is for `checkChainId`.
+ * docs/internals/rpc-reference.md#75-sending: broken RLP, not nine elements (typed envelopes among them, unless
+ * `takesTyped`), no gas limit, a receiver that is no address, a signature that is missing, out of range or in the upper
+ * half. Whether the chain id fits is for `checkChainId`.
  */
-export function decodeTransaction(raw: Uint8Array): Transaction {
-  const { fields, parity } = parseTransaction(raw)
+export function decodeTransaction(raw: Uint8Array, takesTyped = false): Transaction {
+  return withSender(takesTyped ? parseAny(raw) : parseTransaction(raw))
+}
+
+function withSender({ fields, parity }: Parsed): Transaction {
   const { chainId, r, s } = fields
   if (parity === undefined || s >= S_BOUND) throw invalidChainId(chainId)
-  const from = recoverAddress(keccak256(signedBytes(unsignedItems(fields.raw), chainId)), r, s, parity)
+  const from = recoverAddress(signingHash(fields), r, s, parity)
   if (from === undefined) throw invalidChainId(chainId)
   return transactionOf(fields, from, false)
 }
@@ -74,7 +95,8 @@ export function decodeTransaction(raw: Uint8Array): Transaction {
  * recovered, and nothing is checked again.
  */
 export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
-  return transactionOf(parseTransaction(raw).fields, from, from === REMASC_SENDER)
+  const { fields } = beginsTyped(raw) ? parseAny(raw) : parseTransaction(raw)
+  return transactionOf(fields, from, from === REMASC_SENDER)
 }
 
 /**
@@ -82,7 +104,9 @@ export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
  * transaction, which is not signed (docs/internals/protocol.md#53-remasc-transaction).
  */
 export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transaction {
-  const { fields, parity } = parseTransaction(raw)
+  if (beginsTyped(raw)) return decodeTransaction(raw, true)
+  const parsed = parseTransaction(raw)
+  const { fields, parity } = parsed
   const isRemasc =
     isLast &&
     parity === undefined &&
@@ -91,7 +115,7 @@ export function decodeBlockTransaction(raw: Uint8Array, isLast: boolean): Transa
     fields.value === 0n &&
     fields.gasPrice === 0n &&
     fields.gasLimit === 0n
-  return isRemasc ? transactionOf(fields, REMASC_SENDER, true) : decodeTransaction(raw)
+  return isRemasc ? transactionOf(fields, REMASC_SENDER, true) : withSender(parsed)
 }
 
 /** Signs with a 32-byte private key, whose address is `from`. Throws on a key outside 1..n-1. */
@@ -100,9 +124,8 @@ export function signTransaction(
   key: Uint8Array,
   from = addressOf(key),
 ): Transaction {
-  const items = unsignedItems(frameStrings(payloadOf(unsigned)))
-  const signature = sign(keccak256(signedBytes(items, unsigned.chainId)), key)
-  return restoreTransaction(encodeSigned(items, unsigned.chainId, signature), from)
+  const signature = sign(signingHash(unsignedFields(unsigned)), key)
+  return restoreTransaction(encodeSigned(unsigned, signature), from)
 }
 
 /**
@@ -111,8 +134,7 @@ export function signTransaction(
  */
 export function impersonatedTransaction(unsigned: UnsignedTransaction, from: Hex): Transaction {
   const standIn: Signature = { r: BigInt(from), s: 1n, parity: 0 }
-  const items = unsignedItems(frameStrings(payloadOf(unsigned)))
-  return restoreTransaction(encodeSigned(items, unsigned.chainId, standIn), from)
+  return restoreTransaction(encodeSigned(unsigned, standIn), from)
 }
 
 /** The sender that an impersonated transaction carries in place of a signature; `undefined` for any other. */
@@ -121,20 +143,40 @@ export function impersonatedSender({ r, s }: Transaction): Hex | undefined {
 }
 
 /**
- * The RLP of an unsigned transaction as clients of Ethereum read it: nine elements, those of the signature empty, and a
- * zero price empty as well.
+ * The bytes of an unsigned transaction as clients of Ethereum read it: the elements of the signature empty, and a zero
+ * price empty as well.
  */
 export function encodeUnsigned(unsigned: UnsignedTransaction): Uint8Array {
+  if (isOfEthereum(unsigned)) return typedBytes(unsigned.type, [...typedItems(unsigned), EMPTY, EMPTY, EMPTY])
   const [nonce = EMPTY, , ...rest] = payloadOf(unsigned)
-  return frameStrings([nonce, fromBigInt(unsigned.gasPrice), ...rest, EMPTY, EMPTY, EMPTY])
+  const list = frameStrings([nonce, fromBigInt(unsigned.gasPrice), ...rest, EMPTY, EMPTY, EMPTY])
+  return prefixed(unsigned.type ?? TYPE.legacy, list)
+}
+
+/** Is it of a type of Ethereum, whose payload has elements of its own? */
+function isOfEthereum(unsigned: UnsignedTransaction): unsigned is UnsignedTransaction & TypedParts {
+  return unsigned.typed !== undefined
+}
+
+/** RLP behind the prefix of a type. */
+function prefixed(type: number, list: Uint8Array): Uint8Array {
+  return type === TYPE.legacy ? list : concat(typePrefix(type), list)
+}
+
+/** What `signingHash` reads of a transaction that has no signature yet. */
+function unsignedFields(unsigned: UnsignedTransaction): SignedFields {
+  const { chainId, type = TYPE.legacy } = unsigned
+  const raw = isOfEthereum(unsigned)
+    ? typedBytes(unsigned.type, typedItems(unsigned))
+    : prefixed(type, frameStrings(payloadOf(unsigned)))
+  return { raw, chainId, type }
 }
 
 /** The sender's public key (64 bytes, x and y); `undefined` when it has no signature of its sender. */
 export function senderPublicKey({ raw, from }: Transaction): Uint8Array | undefined {
-  const { fields, parity } = parseTransaction(raw)
-  const { chainId, r, s } = fields
+  const { fields, parity } = beginsTyped(raw) ? parseAny(raw) : parseTransaction(raw)
   if (parity === undefined) return undefined
-  const key = recoverPublicKey(keccak256(signedBytes(unsignedItems(fields.raw), chainId)), r, s, parity)
+  const key = recoverPublicKey(signingHash(fields), fields.r, fields.s, parity)
   return key !== undefined && addressOfPublicKey(key) === from ? key : undefined
 }
 
@@ -149,14 +191,14 @@ function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTrans
   ]
 }
 
-function encodeSigned(items: Uint8Array, chainId: number, { r, s, parity }: Signature): Uint8Array {
+function encodeSigned(unsigned: UnsignedTransaction, { r, s, parity }: Signature): Uint8Array {
+  if (isOfEthereum(unsigned)) {
+    return typedBytes(unsigned.type, [...typedItems(unsigned), ...signatureItems(parity, r, s)])
+  }
+  const { chainId, type = TYPE.legacy } = unsigned
   const v = (chainId === 0 ? 27 : 35 + 2 * chainId) + parity
-  return frameList([
-    items,
-    frameString(smallBytes(v)),
-    frameString(fromBigInt(r)),
-    frameString(fromBigInt(s)),
-  ])
+  const list = frameStrings([...payloadOf(unsigned), smallBytes(v), fromBigInt(r), fromBigInt(s)])
+  return prefixed(type, list)
 }
 
 /**
@@ -191,12 +233,14 @@ export function remascTransaction(blockNumber: number): Transaction {
     s: 0n,
     chainId: 0,
     raw,
+    type: TYPE.legacy,
+    typed: undefined,
     isRemasc: true,
   }
 }
 
 /**
- * Throws `invalid-params` unless the transaction is unprotected or meant for this network
+ * Throws `invalid-params` unless the transaction is meant for this network, or unprotected, which a typed one never is
  * (docs/internals/protocol.md#43-transactions).
  */
 export function checkChainId(transaction: Transaction, config: ChainConfig): void {
@@ -210,77 +254,61 @@ export function contractAddress(sender: Hex, nonce: bigint): Hex {
   return toHex(keccak256(frameStrings([fromHex(sender), fromBigInt(nonce)])).subarray(12))
 }
 
-/** Gas of a byte of data that is zero. */
-const ZERO_BYTE_GAS = 4
-
-/** Gas per whole or started word of init code (EIP-3860, RSKIP-438). */
-export const INITCODE_WORD_GAS = 2
-
-/** Longest init code, bytes (EIP-3860, RSKIP-438). */
-export const MAX_INITCODE_SIZE = 49_152
-
-/** What the intrinsic gas depends on beside the transaction (docs/internals/protocol.md#44-intrinsic-gas). */
-export interface IntrinsicPrices {
-  /** Gas of a byte of data that is not zero: 16 since RSKIP-400 (EIP-2028), 68 before. */
-  readonly dataByte: number
-  /** Gas of a word of init code: `INITCODE_WORD_GAS` since RSKIP-438, 0 before. */
-  readonly initcodeWord: number
-  /** The Bridge's own senders where they call it free of charge: only while a network is set up. */
-  readonly freeSenders: BridgeSenders | undefined
-}
-
-/** The prices with every rule in force, on a network that never ends its set-up. */
-export const PRESENT_PRICES: IntrinsicPrices = {
-  dataByte: 16,
-  initcodeWord: INITCODE_WORD_GAS,
-  freeSenders: BRIDGE_SENDERS.regtest,
-}
-
-/**
- * Gas that a transaction costs before any code runs (docs/internals/protocol.md#44-intrinsic-gas): base, data by byte,
- * init code by word. Without a sender, as in a simulation, none is free.
- */
-export function intrinsicGas(
-  transaction: Pick<Transaction, 'to' | 'data'> & { readonly from?: Hex },
-  { dataByte, initcodeWord, freeSenders }: IntrinsicPrices = PRESENT_PRICES,
-): bigint {
-  const { from, to, data } = transaction
-  if (freeSenders !== undefined && from !== undefined && isFreeBridgeTransaction(from, to, freeSenders))
-    return 0n
-  const base = to === null ? 53_000 + initcodeWord * Math.ceil(data.length / 32) : 21_000
-  const zeros = countZeros(data)
-  return BigInt(base + ZERO_BYTE_GAS * zeros + dataByte * (data.length - zeros))
-}
-
 /**
  * The nonce's bytes as encoded, for the pool's rule that they be few and without a leading zero
  * (docs/internals/protocol.md#45-pool-admission).
  */
-export function encodedNonce({ raw }: Transaction): Uint8Array {
-  const nonce = payloadStart(raw, 0)
+export function encodedNonce({ raw, type, typed }: Transaction): Uint8Array {
+  const first = payloadStart(raw, prefixLength(type))
+  // The chain id comes first in Ethereum's types.
+  const nonce = typed === undefined ? first : itemEnd(raw, first)
   return raw.subarray(payloadStart(raw, nonce), itemEnd(raw, nonce))
 }
 
 /** Lists all fields, so that all transactions have one shape in memory; copying by spread is slower. */
 function transactionOf(fields: TransactionFields, from: Hex, isRemasc: boolean): Transaction {
-  const { hash, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw } = fields
-  return { hash, from, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw, isRemasc }
+  const { hash, nonce, gasPrice, gasLimit, to, value, data, v, r, s, chainId, raw, type, typed } = fields
+  return {
+    hash,
+    from,
+    nonce,
+    gasPrice,
+    gasLimit,
+    to,
+    value,
+    data,
+    v,
+    r,
+    s,
+    chainId,
+    raw,
+    type,
+    typed,
+    isRemasc,
+  }
 }
 
-/** The items of a transaction's RLP that come before its signature, one behind the other: a view into it. */
-function unsignedItems(raw: Uint8Array): Uint8Array {
-  const start = payloadStart(raw, 0)
+/** What the signed bytes are made of; `raw` may end before the signature. */
+type SignedFields = Pick<TransactionFields, 'raw' | 'chainId' | 'type'>
+
+/** The first items of the list at `at`, one behind the other: a view into it. */
+function firstItems(raw: Uint8Array, at: number, count: number): Uint8Array {
+  const start = payloadStart(raw, at)
   let end = start
-  for (let i = 0; i < UNSIGNED_ITEMS; i++) end = itemEnd(raw, end)
+  for (let i = 0; i < count; i++) end = itemEnd(raw, end)
   return raw.subarray(start, end)
 }
 
 /**
- * The bytes that the sender signed, with the items as `unsignedItems` gives them: the chain id replaces V, so that
- * other networks cannot use them (EIP-155).
+ * The hash that the sender signed: of the items before the signature behind the prefix of the type. The chain id replaces V
+ * in a legacy transaction, so that other networks cannot use it (EIP-155); Ethereum's types have it among their items.
  */
-function signedBytes(items: Uint8Array, chainId: number): Uint8Array {
-  return frameList(chainId === 0 ? [items] : [items, frameString(smallBytes(chainId)), NO_SIGNATURE])
+function signingHash({ raw, chainId, type }: SignedFields): Uint8Array {
+  const own = signedItems(type)
+  const items = firstItems(raw, prefixLength(type), own > 0 ? own : UNSIGNED_ITEMS)
+  const isBare = own > 0 || chainId === 0
+  const list = frameList(isBare ? [items] : [items, frameString(smallBytes(chainId)), NO_SIGNATURE])
+  return keccak256(prefixed(type, list))
 }
 
 function invalidChainId(chainId: number): NodeError {

@@ -52,6 +52,7 @@ export async function runByChain(parts: ChainRun, listener: ChainTracer): Promis
   const { transaction, state, env, vm, deadlineMs } = parts
   let run: MessageResult | undefined
   const recorded: Vm = {
+    chainId: vm.chainId,
     rulesAt: vm.rulesAt,
     async run(...args) {
       run = await vm.run(...args)

@@ -63,6 +63,7 @@ export function createBothVm(parts: VmParts): Vm {
   }
 
   return {
+    chainId: own.chainId,
     rulesAt: own.rulesAt,
     async run(message, state, env, options = {}) {
       if (options.tracer !== undefined) return own.run(message, state, env, options)

@@ -198,9 +198,11 @@ export class ChainEvm extends EVM {
   protected override async _loadCode(message: LibraryMessage): Promise<void> {
     const { precompiles } = this.run.session
     const target = message.codeAddress.toString()
-    const precompile = message.code === undefined ? precompiles.get(target) : undefined
+    const isCall = message.code === undefined
+    const precompile = isCall ? precompiles.get(target) : undefined
     if (precompile === undefined) {
       await super._loadCode(message)
+      if (isCall) message.code = this.run.session.journal.codeToRun(target)
       const isEmpty = (message.code as Uint8Array).length === 0
       if (isEmpty && target === CONSOLE_ADDRESS) {
         this.run.consoleCalls = keepConsoleCall(this.run.consoleCalls, message.data.slice())

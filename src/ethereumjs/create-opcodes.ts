@@ -1,5 +1,5 @@
 /** CREATE, CREATE2 and SELFDESTRUCT of the library by the chain's rules (docs/internals/protocol.md#63-calls-and-creations). */
-import { MAX_INITCODE_SIZE } from '../chain/transaction.ts'
+import { MAX_INITCODE_SIZE } from '../chain/intrinsic-gas.ts'
 import { EMPTY, fromBigIntFixed } from '../encoding/bytes.ts'
 import { FAILURE } from '../evm/failure.ts'
 import { GAS, REFUND } from '../evm/gas-schedule.ts'

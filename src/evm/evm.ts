@@ -237,7 +237,7 @@ export class Evm {
       journal.transfer(caller, address, value)
     }
     if (isPrecompile) return this.callPrecompile(message)
-    const code = journal.codeOf(target)
+    const code = journal.codeToRun(target)
     if (code.length > 0) {
       invocation.frame = this.#frame(message, code, address, input, message.isStatic)
       return undefined

@@ -2,7 +2,7 @@
  * Gas of opcodes and refunds (docs/internals/protocol.md#62-gas-schedule). The intrinsic gas of a transaction is in
  * `chain/transaction.ts`, that of a precompiled contract in `precompiles/table.ts`.
  */
-import { INITCODE_WORD_GAS } from '../chain/transaction.ts'
+import { INITCODE_WORD_GAS } from '../chain/intrinsic-gas.ts'
 
 /** Gas; per byte, word (32 bytes) or topic where the name ends in one of these. */
 export const GAS = {

@@ -1,5 +1,6 @@
 /** What a message changes beside and within the state, undone together when its frame fails. */
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, withBalance } from '../chain/account.ts'
+import { delegateOf } from '../chain/authorization.ts'
 import type { Creation } from '../chain/block.ts'
 import type { Log } from '../chain/receipt.ts'
 import { EMPTY } from '../encoding/bytes.ts'
@@ -61,6 +62,7 @@ export class Journal {
   readonly #open: Checkpoint[] = []
   /** Codes of this message by hash: a state looks for them in several places. */
   readonly #codes = new Map<Hex, Uint8Array>()
+  readonly #precompiles: ReadonlyMap<Hex, unknown> | undefined
   #lastInvolved: Hex | undefined
   #lastCaller: Hex | undefined
   /** Gas to give back. */
@@ -68,8 +70,10 @@ export class Journal {
   /** Did a CALL with value happen? Stays set when its frame is reverted. */
   valueCallSeen = false
 
-  constructor(state: Overlay) {
+  /** `precompiles` where accounts delegate (RSKIP-545): a precompiled contract is no delegate. */
+  constructor(state: Overlay, precompiles?: ReadonlyMap<Hex, unknown>) {
     this.state = state
+    this.#precompiles = precompiles
   }
 
   checkpoint(): void {
@@ -129,6 +133,14 @@ export class Journal {
       const account = receiver ?? EMPTY_ACCOUNT
       this.state.putAccount(to, withBalance(account, account.balance + value))
     }
+  }
+
+  /** The code that a call of an address runs: that of its delegate where it delegates (RSKIP-545), which is followed once. */
+  codeToRun(address: Hex): Uint8Array {
+    const code = this.codeOf(address)
+    const delegate = this.#precompiles === undefined ? undefined : delegateOf(code)
+    if (delegate === undefined) return code
+    return this.#precompiles?.has(delegate) ? EMPTY : this.codeOf(delegate)
   }
 
   /** The code at an address; empty where there is none, the same array each time. */

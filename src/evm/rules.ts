@@ -3,8 +3,20 @@
 import { byStretch, type IsActive } from '../chain/activations.ts'
 import { BRIDGE_SENDERS } from '../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
-import { RULE_HEIGHTS, RULE_NAMES, type RuleHeights } from '../chain/consensus-rules.ts'
-import { intrinsicGas, MAX_INITCODE_SIZE, PRESENT_PRICES, type Transaction } from '../chain/transaction.ts'
+import {
+  DRAFT_RULES,
+  RULE_HEIGHTS,
+  RULE_NAMES,
+  type RuleHeights,
+  type RuleName,
+} from '../chain/consensus-rules.ts'
+import {
+  type IntrinsicParts,
+  intrinsicGas,
+  MAX_INITCODE_SIZE,
+  PRESENT_PRICES,
+} from '../chain/intrinsic-gas.ts'
+import { LEGACY_ONLY, type TypeRules, typeRules } from '../chain/transaction-types.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Overlay } from '../state/overlay.ts'
@@ -43,6 +55,8 @@ export interface FrameRules {
   readonly failsUnstoredCode: boolean
   /** RSKIP-544: no code begins with 0xef. */
   readonly refusesEfCode: boolean
+  /** RSKIP-545: calls of an account that delegates run the code of its delegate. */
+  readonly followsDelegations: boolean
 }
 
 /** A set of rules. */
@@ -62,7 +76,9 @@ export interface VmRules {
   readonly maxInitcodeSize: number
   readonly frames: FrameRules
   /** Gas before any code runs; without `from`, as in a simulation, no sender is exempt. */
-  intrinsicGas(transaction: Pick<Transaction, 'to' | 'data'> & { readonly from?: Hex }): bigint
+  intrinsicGas(transaction: IntrinsicParts): bigint
+  /** Which types of transactions a block takes. */
+  readonly types: TypeRules
 }
 
 /** Calls and creations with every rule in force. */
@@ -76,6 +92,7 @@ export const PRESENT_FRAMES: FrameRules = {
   limitsInitcode: true,
   failsUnstoredCode: true,
   refusesEfCode: true,
+  followsDelegations: false,
 }
 
 /** The chain's rules with all of them in force (docs/internals/protocol.md#6-evm), as on the local network. */
@@ -89,12 +106,14 @@ export const CHAIN_RULES: VmRules = {
   maxInitcodeSize: MAX_INITCODE_SIZE,
   frames: PRESENT_FRAMES,
   intrinsicGas,
+  types: LEGACY_ONLY,
 }
 
-/** Are these the local network's rules? The few that begin in its first block are rules of headers and lists. */
+/** Are these the local network's rules, apart from drafts? The few that begin in its first block are rules of headers and lists. */
 function areLocal(isActive: IsActive): boolean {
   const local = RULE_HEIGHTS.regtest
-  return RULE_NAMES.every((rule) => local[rule] === 1 || isActive(rule) === (local[rule] === 0))
+  const isLocal = (rule: RuleName) => local[rule] === 1 || isActive(rule) === (local[rule] === 0)
+  return RULE_NAMES.every((rule) => DRAFT_RULES.includes(rule) || isLocal(rule))
 }
 
 /** The chain's rules, with another release's Bridge where one is asked for. */
@@ -105,7 +124,13 @@ function presentRules(network: BridgeOf, isActive: IsActive): VmRules {
 }
 
 function makeRules(network: BridgeOf, isActive: IsActive): VmRules {
-  if (areLocal(isActive)) return presentRules(network, isActive)
+  const rules = areLocal(isActive) ? presentRules(network, isActive) : earlierRules(network, isActive)
+  const types = typeRules(isActive)
+  if (!types.typed) return rules
+  return { ...rules, types, frames: { ...rules.frames, followsDelegations: types.setCode } }
+}
+
+function earlierRules(network: BridgeOf, isActive: IsActive): VmRules {
   const prices = {
     dataByte: isActive('rskip400') ? PRESENT_PRICES.dataByte : 68,
     initcodeWord: isActive('rskip438') ? PRESENT_PRICES.initcodeWord : 0,
@@ -128,6 +153,7 @@ function makeRules(network: BridgeOf, isActive: IsActive): VmRules {
       limitsInitcode: isActive('rskip438'),
       failsUnstoredCode: isActive('rskip453'),
       refusesEfCode: isActive('rskip544'),
+      followsDelegations: false,
     },
     intrinsicGas: (transaction) => intrinsicGas(transaction, prices),
   }
@@ -148,6 +174,8 @@ export function vmRulesOf(network: BridgeOf): (height: number) => VmRules {
 
 /** Runs messages by the rules of their block's height. Any number at once. */
 export interface Vm {
+  /** What CHAINID answers. */
+  readonly chainId: number
   /** The rules of the block of a height. */
   rulesAt(height: number): VmRules
   /**

@@ -43,12 +43,13 @@ export function createVm(parts: VmParts): Vm {
   const makeEvm = parts.makeEvm ?? ((run: EvmRun) => new Evm(run))
 
   return {
+    chainId,
     rulesAt,
     run(message, state, env, options = {}) {
       const rules = rulesAt(env.number)
       if (message.gas > rules.maxGas) throw invalidParams(`gas: ${message.gas} is above ${rules.maxGas}`)
-      const journal = new Journal(state)
       const precompiles = env.precompiles ?? rules.precompiles
+      const journal = new Journal(state, rules.frames.followsDelegations ? precompiles : undefined)
       if (options.tracer === undefined && isTransfer(message, journal, precompiles))
         return transferred(message, journal)
       const { gasPrice, origin, transaction } = message
@@ -88,7 +89,7 @@ export function createVm(parts: VmParts): Vm {
 /** Does a message go to an account that runs no code? */
 function isTransfer({ to }: Message, journal: Journal, precompiles: Session['precompiles']): boolean {
   if (to === null || to === CONSOLE_ADDRESS) return false
-  return !precompiles.has(to) && journal.codeOf(to).length === 0
+  return !precompiles.has(to) && journal.codeToRun(to).length === 0
 }
 
 /** Moves the value of a message that runs no code, for which no EVM is needed. */

@@ -156,6 +156,7 @@ export class BlockExecution {
       gasUsed,
       logsBloom: logsBloom(logs),
       logs,
+      type: transaction.type,
     })
   }
 }

@@ -3,12 +3,14 @@ import { EMPTY_ACCOUNT, withBalance, withNonce } from '../chain/account.ts'
 import type { Creation } from '../chain/block.ts'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
+import { TYPE, typeRefusal } from '../chain/transaction-types.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { type Failure, failureOf } from '../evm/failure-message.ts'
 import type { BlockEnvironment, MessageResult } from '../evm/message.ts'
 import type { Vm } from '../evm/rules.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { Overlay } from '../state/overlay.ts'
+import { applyAuthorizations, mayDelegate } from './authorizations.ts'
 
 /** A transaction that cannot be part of the block. The state is unchanged. */
 export class TransactionRejected extends Error {
@@ -87,8 +89,14 @@ export async function applyTransaction(parts: TransactionParts): Promise<Transac
 /** The intrinsic gas of a transaction that can be included; throws TransactionRejected for any other. */
 function checkIncludable({ transaction, state, env, vm, gasAvailable }: TransactionParts): bigint {
   const rules = vm.rulesAt(env.number)
-  const { from, gasLimit, gasPrice, value, nonce, to, data } = transaction
-  const { nonce: expected, balance } = state.account(from) ?? EMPTY_ACCOUNT
+  const { from, gasLimit, gasPrice, value, nonce, to, data, type } = transaction
+  const wrongType = typeRefusal(type, rules.types)
+  if (wrongType !== undefined) throw new TransactionRejected(wrongType)
+  const sender = state.account(from)
+  if (type === TYPE.setCode && !mayDelegate(sender, state)) {
+    throw new TransactionRejected('the sender of a set-code transaction has code of its own')
+  }
+  const { nonce: expected, balance } = sender ?? EMPTY_ACCOUNT
   if (gasLimit > rules.maxGas) {
     const reason = `gas limit ${gasLimit} is above ${rules.maxGas}`
     throw new TransactionRejected(reason, `at most ${rules.maxGas}`, gasLimit)
@@ -124,6 +132,7 @@ async function run(parts: TransactionParts, intrinsic: bigint): Promise<Transact
     from,
     withNonce(withBalance(sender, sender.balance - gasLimit * gasPrice), sender.nonce + 1n),
   )
+  const delegated = applyAuthorizations(state, transaction.typed?.authorizations, transaction.chainId)
   const message = { from, to, value, data, gas: gasLimit - intrinsic, gasPrice, origin: from, transaction }
   const result = await vm.run(message, state, env, {
     destroyedEarlier,
@@ -133,7 +142,7 @@ async function run(parts: TransactionParts, intrinsic: bigint): Promise<Transact
   })
 
   const gasBeforeRefund = intrinsic + result.gasUsed
-  const { gasUsed, charged } = bill(result, gasBeforeRefund, gasLimit)
+  const { gasUsed, charged } = bill(result, delegated, gasBeforeRefund, gasLimit)
   const back = state.account(from) ?? EMPTY_ACCOUNT
   state.putAccount(from, withBalance(back, back.balance + (gasLimit - charged) * gasPrice))
   const fee = charged * gasPrice
@@ -157,9 +166,15 @@ async function run(parts: TransactionParts, intrinsic: bigint): Promise<Transact
   }
 }
 
-/** Gas for the receipt and gas to pay; the refund is at most half of what was used. */
-function bill(result: MessageResult, used: bigint, gasLimit: bigint): { gasUsed: bigint; charged: bigint } {
+/** Gas for the receipt and gas to pay; the refund, with that of authorizations, is at most half of what was used. */
+function bill(
+  result: MessageResult,
+  delegated: bigint,
+  used: bigint,
+  gasLimit: bigint,
+): { gasUsed: bigint; charged: bigint } {
   if (result.precompileFailed) return { gasUsed: used, charged: gasLimit }
-  const refund = result.refund < used / 2n ? result.refund : used / 2n
+  const wanted = result.refund + delegated
+  const refund = wanted < used / 2n ? wanted : used / 2n
   return { gasUsed: used - refund, charged: used - refund }
 }

@@ -13,6 +13,7 @@ import type { Tracer } from '../evm/tracing/tracer.ts'
 import { andThen } from '../maybe-promise.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
+import { applyAuthorizations } from './authorizations.ts'
 import type { CallRequest } from './request.ts'
 
 /** What simulating needs. */
@@ -81,7 +82,7 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
   const overlay = watched === undefined ? given : new Overlay(watched)
 
   const gas = cappedGas(request, gasCap)
-  const intrinsic = rules.intrinsicGas({ to, data })
+  const intrinsic = rules.intrinsicGas({ to, data, typed: request.typed })
   if (intrinsic > gas) {
     if (tracer !== undefined) throw invalidParams(`gas: ${gas} is below the intrinsic gas ${intrinsic}`)
     const failure: Failure = { kind: 'failed', reason: 'out of gas', output: EMPTY }
@@ -94,6 +95,7 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
     // The reference node lets a balance go below zero here.
     balance: sender.balance < value ? value : sender.balance,
   })
+  const delegated = applyAuthorizations(overlay, request.typed?.authorizations, vm.chainId)
   const message = { from, to, value, data, gas: gas - intrinsic, gasPrice, origin: from }
   const finish = (result: MessageResult): Simulation => {
     const plain = failureOf(result)
@@ -102,7 +104,7 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
     if (parts.keepsNonce === true && to !== null) lowerNonce(overlay, from)
     tracer?.finish?.({
       gasLimit: gas,
-      gasUsed: netGas(intrinsic + result.gasUsed, result.refund),
+      gasUsed: netGas(intrinsic + result.gasUsed, result.refund + delegated),
       succeeded: failure === undefined,
       output: result.output,
       after: overlay,
@@ -111,7 +113,7 @@ export function messageCall(parts: SimulationParts): Simulation | Promise<Simula
       failure,
       output: result.output,
       gasUsed: intrinsic + result.gasUsed,
-      refund: result.refund,
+      refund: result.refund + delegated,
       valueCallSeen: result.valueCallSeen,
       consoleCalls: result.consoleCalls,
       after: overlay,

@@ -1,4 +1,5 @@
 /** Messages to simulate, and what they find in place of the chain's own values. */
+import type { TypedFields } from '../chain/transaction-bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { NamedVariables } from './variables.ts'
 
@@ -13,6 +14,10 @@ export interface CallRequest {
   readonly gasPrice?: bigint
   readonly value?: bigint
   readonly data?: Uint8Array
+  /** Of the transaction (`chain/transaction-types.ts`); legacy when absent. */
+  readonly type?: number | undefined
+  /** Lists and prices of a typed one. */
+  readonly typed?: TypedFields | undefined
 }
 
 /** Overrides of one account. `state` replaces all storage, `stateDiff` only the named slots; never both. */

@@ -1,6 +1,7 @@
 /** Calls that run as unsigned transactions of a simulated block, with defaults for absent members. */
 import { EMPTY_ACCOUNT, ZERO_ADDRESS } from '../chain/account.ts'
 import { encodeUnsigned, type Transaction } from '../chain/transaction.ts'
+import { TYPE } from '../chain/transaction-types.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -56,7 +57,15 @@ function transactionOf({
   vm,
   env,
 }: SimulatedTransactionParts): Transaction {
-  const { from = ZERO_ADDRESS, to = null, value = 0n, gasPrice = 0n, data = EMPTY } = call
+  const {
+    from = ZERO_ADDRESS,
+    to = null,
+    value = 0n,
+    gasPrice = 0n,
+    data = EMPTY,
+    type = TYPE.legacy,
+    typed,
+  } = call
   const unsigned = {
     nonce: call.nonce ?? state.account(from)?.nonce ?? 0n,
     gasPrice,
@@ -65,6 +74,8 @@ function transactionOf({
     value,
     data,
     chainId,
+    type,
+    typed,
   }
   const raw = encodeUnsigned(unsigned)
   return { ...unsigned, hash: keccakHex(raw), from, v: 0, r: 0n, s: 0n, raw, isRemasc: false }

@@ -12,7 +12,7 @@ import {
   withRules,
 } from '../chain/config.ts'
 import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../chain/genesis.ts'
-import { chosenHeights, type RuleChoice, RuleChoiceError } from '../chain/rule-choice.ts'
+import { chosenHeights, RuleChoiceError } from '../chain/rule-choice.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import type { AccountEdit } from '../engine/dev/state-edits.ts'
@@ -23,6 +23,7 @@ import type { LocalAccounts } from '../engine/wallet/accounts.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { ResolvedNodeOptions } from '../options/options.ts'
+import { PRESET_RULES } from '../options/presets.ts'
 import type { PegOptions } from '../peg/open-peg.ts'
 import type { Peg } from '../peg/peg.ts'
 import type { Joining } from '../replication/cluster.ts'
@@ -48,10 +49,17 @@ export function clientVersion({ preset, evm }: ResolvedNodeOptions): string {
   return { rsk: own, hardhat: `HardhatNetwork/${own}`, anvil: `anvil/${own}` }[preset]
 }
 
+type RuleOptions = Pick<ResolvedNodeOptions, 'rules' | 'activate' | 'deactivate' | 'preset'>
+
 /** The constants with the rules that the options ask for; those of the first blocks stay as they are where they have been made. */
-function chosenRules(config: ChainConfig, options: RuleChoice, first?: number): ChainConfig {
+function chosenRules(
+  config: ChainConfig,
+  { rules, activate, deactivate, preset }: RuleOptions,
+  first?: number,
+): ChainConfig {
+  const own = rules === undefined ? PRESET_RULES[preset] : []
   try {
-    const heights = chosenHeights(config.name, options, first)
+    const heights = chosenHeights(config.name, { rules, activate: [...own, ...activate], deactivate }, first)
     return heights === config.ruleHeights ? config : withRules(config, heights)
   } catch (error) {
     if (!(error instanceof RuleChoiceError)) throw error
@@ -59,7 +67,7 @@ function chosenRules(config: ChainConfig, options: RuleChoice, first?: number): 
   }
 }
 
-function forkOf({ remote, unpaid }: Pick<ForkStart, 'remote' | 'unpaid'>, options: RuleChoice): ChainConfig {
+function forkOf({ remote, unpaid }: Pick<ForkStart, 'remote' | 'unpaid'>, options: RuleOptions): ChainConfig {
   const { point } = remote
   return forkConfig({ config: chosenRules(remote.config, options, point.number + 1), point }, unpaid)
 }

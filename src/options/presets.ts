@@ -26,6 +26,13 @@ const DEVELOPMENT = {
   cors: ['local'],
 } as const
 
+/** Drafts whose transactions those nodes take too: the presets begin with them unless `rules` names others. */
+export const PRESET_RULES: Readonly<Record<Preset, readonly string[]>> = {
+  rsk: [],
+  hardhat: ['rskip545', 'rskip546'],
+  anvil: ['rskip545', 'rskip546'],
+}
+
 /** The defaults by preset and key of the setting; of settings not named here the usual default holds. */
 export const PRESET_DEFAULTS: Readonly<Record<Preset, Readonly<Record<string, unknown>>>> = {
   rsk: {},

@@ -1,10 +1,10 @@
 /** The common part of the methods that sign with a key of this node. */
-import type { ChainConfig } from '../chain/config.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { TransactionRequest } from '../engine/model.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { RpcOptions } from './rpc-options.ts'
+import { typedRequest } from './typed-request.ts'
 import type { CallArgument } from './wire/call.ts'
 
 /**
@@ -32,8 +32,14 @@ export function signingKey({ accounts }: Engine, address: Hex): Uint8Array {
  * A call object as a transaction to sign. Throws `invalid-params`: no sender, or the chain id of another
  * chain (docs/internals/rpc-reference.md#75-sending).
  */
-export function sendRequest(transaction: CallArgument, config: ChainConfig): TransactionRequest {
-  const { from, chainId, maxFeePerGas: _, ...rest } = transaction
+export function sendRequest(transaction: CallArgument, engine: Engine): TransactionRequest {
+  const { config, queries } = engine
+  const {
+    from,
+    chainId,
+    maxFeePerGas: _,
+    ...rest
+  } = typedRequest(transaction, engine, () => queries.gasPrice())
   if (from === undefined) throw invalidParams('from is null')
   if (chainId !== undefined && chainId.value !== 0n && chainId.value !== BigInt(config.chainId)) {
     throw invalidParams(`Invalid chainId: ${chainId.text}`)
@@ -43,14 +49,14 @@ export function sendRequest(transaction: CallArgument, config: ChainConfig): Tra
 
 /** Gas limit of a transaction that names none: Hardhat's is the block's, Anvil's an estimate where that succeeds. */
 async function defaultGas(
-  transaction: CallArgument,
+  request: TransactionRequest,
   { queries, dev }: Engine,
   dialect: RpcOptions['dialect'],
 ): Promise<bigint> {
   const blockGas = dev.headerOverrides().gasLimit ?? queries.head().block.header.gasLimit
   if (dialect === 'hardhat') return blockGas
   const tag = queries.poolSize().pending === 0 ? 'latest' : 'pending'
-  return queries.estimateGas(transaction, { tag }, 'cost').catch(() => blockGas)
+  return queries.estimateGas(request, { tag }, 'cost').catch(() => blockGas)
 }
 
 /**
@@ -62,11 +68,11 @@ export async function completeRequest(
   engine: Engine,
   { dialect }: RpcOptions,
 ): Promise<TransactionRequest> {
-  const request = sendRequest(transaction, engine.config)
+  const request = sendRequest(transaction, engine)
   if (dialect === 'rsk') return request
   return {
     ...request,
     gasPrice: request.gasPrice ?? transaction.maxFeePerGas ?? engine.queries.gasPrice(),
-    gas: request.gas ?? (await defaultGas(transaction, engine, dialect)),
+    gas: request.gas ?? (await defaultGas(request, engine, dialect)),
   }
 }

@@ -5,7 +5,7 @@ import { ADDRESS_BYTES } from '../chain/account.ts'
 import type { Creation, TransactionInternals } from '../chain/block.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import { decodeHeader, ELEMENT, encodeHeader, type Header } from '../chain/header.ts'
-import { decodeReceipt, encodeReceipts, type Receipt } from '../chain/receipt.ts'
+import { decodeStoredReceipt, encodeStoredReceipts, type Receipt } from '../chain/receipt.ts'
 import { restoreTransaction, type Transaction } from '../chain/transaction.ts'
 import { concat, fromBigInt, roomFor, toNumber } from '../encoding/bytes.ts'
 import { HASH_BYTES } from '../encoding/hash.ts'
@@ -110,9 +110,9 @@ export function transactionInBody(stored: Uint8Array, index: number): Transactio
 
 /** Receipts of a block. */
 export const receipts: ValueCodec<readonly Receipt[]> = {
-  encode: (values) => frameStrings(encodeReceipts(values)),
+  encode: (values) => frameStrings(encodeStoredReceipts(values)),
   decode: (bytes) =>
-    asList(decodeRlp(bytes), 'receipts').map((item) => decodeReceipt(asBytes(item, 'receipt'))),
+    asList(decodeRlp(bytes), 'receipts').map((item) => decodeStoredReceipt(asBytes(item, 'receipt'))),
 }
 
 /** Writes the four bytes of an integer, the highest first. A `DataView` would move a small array out of the heap. */

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { BRIDGE_SENDERS, isFreeBridgeTransaction } from '../../src/chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
+import { intrinsicGas } from '../../src/chain/intrinsic-gas.ts'
 import { addressOf } from '../../src/chain/signature.ts'
-import { intrinsicGas } from '../../src/chain/transaction.ts'
 import { keccak256 } from '../../src/encoding/hash.ts'
 
 const addressOfSeed = (seed: string) => addressOf(keccak256(new TextEncoder().encode(seed)))

@@ -23,6 +23,7 @@ interface RemascOnly {
 
 const reward: Receipt = {
   succeeded: true,
+  type: 0,
   cumulativeGasUsed: 0n,
   gasUsed: 0n,
   logsBloom: ZERO_BLOOM,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import heights from '../../fixtures/chain/activation-heights.json' with { type: 'json' }
 import { CHAINS, withRules } from '../../src/chain/config.ts'
-import { RULE_HEIGHTS, RULE_NAMES, type RuleHeights } from '../../src/chain/consensus-rules.ts'
+import { DRAFT_RULES, RULE_HEIGHTS, RULE_NAMES, type RuleHeights } from '../../src/chain/consensus-rules.ts'
 import { changedHeights, changesIn, changesOf, chosenHeights } from '../../src/chain/rule-choice.ts'
 import { describeChanges } from '../../src/chain/rule-table.ts'
 import { saying } from '../support/refusals.ts'
@@ -30,15 +30,41 @@ describe('rules of a chain', () => {
       ['arrowhead600', 6_223_700],
       ['lovell700', 7_338_024],
     ] as const) {
-      const ofMainnet = RULE_NAMES.filter((rule) => mainnet[rule] >= 0 && mainnet[rule] <= at)
-      const local = ofMainnet.filter((rule) => heights.regtest[rule] >= 0)
-      expect(holding(regtest({ rules: name }))).toEqual(local)
+      const upTo = Object.entries(mainnet).filter(([, height]) => height >= 0 && height <= at)
+      const local = upTo
+        .map(([rule]) => rule)
+        .filter((rule) => heights.regtest[rule as keyof typeof mainnet] >= 0)
+        .toSorted()
+      expect(holding(regtest({ rules: name })).toSorted()).toEqual(local)
     }
   })
 
-  it('next has all that the local network knows', () => {
-    expect(regtest({ rules: 'next' })).toBe(RULE_HEIGHTS.regtest)
-    expect(chosenHeights('testnet', { rules: 'next' })).toEqual(RULE_HEIGHTS.regtest)
+  it('next has all that the local network knows, and the drafts', () => {
+    const drafts = Object.fromEntries(DRAFT_RULES.map((rule) => [rule, 0]))
+    expect(regtest({ rules: 'next' })).toEqual({ ...RULE_HEIGHTS.regtest, ...drafts })
+    expect(chosenHeights('testnet', { rules: 'next' })).toEqual(regtest({ rules: 'next' }))
+    for (const rule of DRAFT_RULES) expect(RULE_HEIGHTS.regtest[rule]).toBeUndefined()
+  })
+
+  it('bring the rules that they need, and take those that need them', () => {
+    const own = chosenHeights('mainnet', {})
+    expect(regtest({ activate: ['rskip546@7'] })).toEqual({
+      ...RULE_HEIGHTS.regtest,
+      rskip543: 7,
+      rskip546: 7,
+    })
+    expect(chosenHeights('mainnet', { activate: ['rskip545@9', 'rskip546@4'] })).toEqual({
+      ...own,
+      rskip543: 4,
+      rskip544: 9,
+      rskip545: 9,
+      rskip546: 4,
+    })
+    expect(regtest({ rules: 'next', deactivate: ['rskip543'] })).toEqual(RULE_HEIGHTS.regtest)
+    expect(() => regtest({ rules: { rskip546: 3 } })).toThrow(
+      saying('Option "rules": rskip546 cannot hold without rskip543.'),
+    )
+    expect(() => regtest({ rules: { rskip546: 3, rskip543: 4 } })).toThrow('rskip546 cannot hold')
   })
 
   it('take heights by rule and by upgrade', () => {
@@ -80,7 +106,7 @@ describe('rules of a chain', () => {
   })
 
   it('are kept as changes, which give them back', () => {
-    const name = fc.constantFrom(...RULE_NAMES)
+    const name = fc.constantFrom(...RULE_NAMES.filter((rule) => !DRAFT_RULES.includes(rule)))
     const height = fc.option(fc.nat(1000))
     fc.assert(
       fc.property(fc.dictionary(name, height, { maxKeys: 8 }), (rules) => {

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import rewards from '../../fixtures/chain/reward-transactions.json' with { type: 'json' }
 import { CHAINS, REMASC_SENDER } from '../../src/chain/config.ts'
+import { intrinsicGas } from '../../src/chain/intrinsic-gas.ts'
 import { addressOf, CURVE_ORDER } from '../../src/chain/signature.ts'
 import {
   checkChainId,
@@ -14,7 +15,6 @@ import {
   decodeTransaction,
   encodedNonce,
   impersonatedTransaction,
-  intrinsicGas,
   remascTransaction,
   restoreTransaction,
   signTransaction,
@@ -86,7 +86,7 @@ describe('signing and decoding', () => {
       fc.property(unsigned, key, (wanted, key) => {
         fc.pre(wanted.chainId !== 0 && wanted.gasPrice > 0n && wanted.nonce < 2n ** 64n - 1n)
         const common = new Common({ chain: { ...Mainnet, chainId: wanted.chainId }, hardfork: 'berlin' })
-        const { to, ...rest } = wanted
+        const { to, type: _, ...rest } = wanted
         const theirs = createLegacyTx(
           { ...rest, ...(to === null ? {} : { to: createAddressFromString(to) }) },
           { common },

@@ -167,8 +167,8 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     }
   })
 
-  it('sends requests with a maximum fee at that price, and typed envelopes are refused by the client’s own setting', async () => {
-    await serveNode(preset)
+  it('has, with the rules of the network alone, no typed transactions: requests with a maximum fee are sent at that price, and envelopes are refused by the client’s own setting', async () => {
+    await serveNode(preset, { rules: {} })
     const transaction = { from: FIRST, to: BOB, value: '0x1', maxFeePerGas: '0x77359400' }
     const hash = await t.call('eth_sendTransaction', {
       ...transaction,

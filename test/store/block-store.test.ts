@@ -19,6 +19,7 @@ const logOf = (byte: number): Log => ({
 })
 const receiptOf = (logs: readonly Log[]): Receipt => ({
   succeeded: true,
+  type: 0,
   cumulativeGasUsed: 50_000n,
   gasUsed: 25_000n,
   logsBloom: ZERO_BLOOM,

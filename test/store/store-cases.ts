@@ -105,6 +105,7 @@ function header(parentHash: Hex, number: number, salt: number): Header {
 function receiptOf(index: number): Receipt {
   return {
     succeeded: index % 2 === 0,
+    type: 0,
     cumulativeGasUsed: BigInt(21_000 * (index + 1)),
     gasUsed: 21_000n,
     logsBloom: ZERO_BLOOM,

@@ -92,6 +92,7 @@ export const logs: fc.Arbitrary<Log> = fc.record({
 /** Receipts whose bloom is independent of their logs. */
 export const receipts: fc.Arbitrary<Receipt> = fc.record({
   succeeded: fc.boolean(),
+  type: fc.constant(0),
   cumulativeGasUsed: amount,
   gasUsed: amount,
   logsBloom: fixedBytes(256),

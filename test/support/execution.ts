@@ -111,6 +111,8 @@ export function transaction(parts: Partial<Transaction> = {}): Transaction {
     s: 1n,
     chainId: 33,
     raw: EMPTY,
+    type: 0,
+    typed: undefined,
     isRemasc: false,
     ...parts,
   }

@@ -45,7 +45,7 @@ function receipt(
   logs: readonly Log[],
   succeeded = true,
 ): Receipt {
-  return { succeeded, cumulativeGasUsed, gasUsed, logsBloom: bloom, logs }
+  return { succeeded, cumulativeGasUsed, gasUsed, logsBloom: bloom, logs, type: 0 }
 }
 
 const genesisHeader = genesis.header(EMPTY_TRIE_ROOT)

@@ -249,7 +249,10 @@ export function fakeEngine(
     codeByHash: (hash) => (hash === keccakHex(CODE) ? CODE : undefined),
     changedAccounts: () => [A, B],
     gasPrice: () => 66n,
-    feeHistory: note('feeHistory', { oldest: 0, samples: [{ gasUsedRatio: 0.5, prices: [7n] }] }),
+    feeHistory: note('feeHistory', {
+      oldest: 0,
+      samples: [{ gasUsedRatio: 0.5, prices: [7n], minimumGasPrice: 0n }],
+    }),
     hashrate: () => ({ own: 5n, network: 9n }),
     coinbase: () => block1.block.header.coinbase,
     work: async () => work,

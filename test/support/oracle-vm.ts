@@ -231,6 +231,7 @@ export function createOracleVm(parts: {
     makeEvm: (run) => (loop === 'own' ? new EthereumEvm(run, options) : new EthereumLoopEvm(run, options)),
   })
   return {
+    chainId: vm.chainId,
     rulesAt: vm.rulesAt,
     async run(message, state, env, options) {
       // Official tests offer gas that our interpreter does not count.

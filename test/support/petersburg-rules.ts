@@ -4,6 +4,7 @@
  */
 import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, withBalance } from '../../src/chain/account.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
+import { LEGACY_ONLY } from '../../src/chain/transaction-types.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import type { ChildRequest, Frame } from '../../src/evm/frame.ts'
 import { GAS, REFUND } from '../../src/evm/gas-schedule.ts'
@@ -175,4 +176,5 @@ export const PETERSBURG: VmRules = {
   maxInitcodeSize: Number.POSITIVE_INFINITY,
   frames: { ...PRESENT_FRAMES, refusesEfCode: false },
   intrinsicGas,
+  types: LEGACY_ONLY,
 }

@@ -7,7 +7,7 @@ import { invalidParams } from '../../errors.ts'
 import { MAX_NONCE } from '../account.ts'
 import { decodeBlock } from '../block.ts'
 import { type ChainConfig, LATEST_TIMESTAMP } from '../config.ts'
-import { decodeReceipt } from '../receipt.ts'
+import { decodeStoredReceipt } from '../receipt.ts'
 import { changesOf } from '../rule-choice.ts'
 import { describeChanges, type RuleTable, sameChanges } from '../rule-table.ts'
 import { restoreTransaction, type Transaction } from '../transaction.ts'
@@ -233,7 +233,7 @@ function* blockRecords(
     const number = last - (entries.length - 1 - index)
     const { raw, from, receipts, ...states } = check(block, entry, `block ${number} of the state file`)
     try {
-      yield { block: decodeBlock(raw, config, from), receipts: receipts.map(decodeReceipt), ...states }
+      yield { block: decodeBlock(raw, config, from), receipts: receipts.map(decodeStoredReceipt), ...states }
     } catch (error) {
       if (!(error instanceof Error)) throw error
       throw invalidParams(`block ${number} of the state file: ${error.message}`)

@@ -5,7 +5,7 @@ import { EMPTY_TRIE_ROOT } from '../account.ts'
 import { EMPTY_UNCLES_HASH, encodeBlock } from '../block.ts'
 import type { ChainConfig } from '../config.ts'
 import type { Header } from '../header.ts'
-import { encodeReceipt } from '../receipt.ts'
+import { encodeStoredReceipt } from '../receipt.ts'
 import type { Transaction } from '../transaction.ts'
 import type {
   AccountChange,
@@ -78,7 +78,7 @@ function blockObject(record: BlockRecord, config: ChainConfig): object {
   return {
     raw: toHex(encodeBlock(block, config)),
     from: block.transactions.map(({ from }) => from),
-    receipts: receipts.map((receipt) => toHex(encodeReceipt(receipt))),
+    receipts: receipts.map((receipt) => toHex(encodeStoredReceipt(receipt))),
     ...(internals.length > 0 && { internals }),
     changes: changesObject(changes),
     ...(edits.size > 0 && { edits: changesObject(edits) }),

@@ -1,6 +1,7 @@
 /** The rules for entering the pool and for replacing a transaction: the reference node's checks, order and texts. Pure. */
 import { type Account, EMPTY_ACCOUNT } from '../../chain/account.ts'
 import { encodedNonce, type Transaction } from '../../chain/transaction.ts'
+import { typeRefusal } from '../../chain/transaction-types.ts'
 import { CHAIN_RULES, type VmRules } from '../../evm/rules.ts'
 
 /** What an entering transaction is checked against. */
@@ -14,7 +15,7 @@ export interface PolicyContext {
   /** A nonce must be below the account's plus this. */
   readonly accountSlots: number
   /** Of the next block. Default: with every rule in force. */
-  readonly rules?: Pick<VmRules, 'intrinsicGas' | 'maxInitcodeSize'>
+  readonly rules?: Pick<VmRules, 'intrinsicGas' | 'maxInitcodeSize' | 'types'>
 }
 
 /** Maximum length of a transaction, bytes of RLP. */
@@ -54,11 +55,13 @@ export function sizeRefusal(bytes: number): string {
  */
 export function refusalOf(transaction: Transaction, context: PolicyContext): string | undefined {
   const { minimumGasPrice, maxTransactionGas, accountSlots, rules = CHAIN_RULES } = context
-  const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce } = transaction
+  const { data, to, raw, isRemasc, gasLimit, gasPrice, nonce, type } = transaction
   const intrinsic = rules.intrinsicGas(transaction)
   const isFree = intrinsic === 0n
   if (context.account === undefined && !isFree) return EMPTY_SENDER
   const account = context.account ?? EMPTY_ACCOUNT
+  const wrongType = typeRefusal(type, rules.types)
+  if (wrongType !== undefined) return wrongType
   if (to === null && data.length > rules.maxInitcodeSize) return "transaction's init code size is invalid"
   if (raw.length > MAX_TRANSACTION_BYTES) return sizeRefusal(raw.length)
   if (isRemasc) return 'transaction is a remasc transaction'

@@ -1,7 +1,9 @@
 /** Transactions that wait for a block: runnable ones, and queued ones that wait for an earlier nonce of their sender. */
-import { type Account, EMPTY_ACCOUNT } from '../../chain/account.ts'
+import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH } from '../../chain/account.ts'
+import { authorityOf, delegateOf } from '../../chain/authorization.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { Transaction } from '../../chain/transaction.ts'
+import type { TypedFields } from '../../chain/transaction-bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import type { TransactionOrder } from '../../options/engine-settings.ts'
@@ -33,6 +35,23 @@ export interface Added {
 }
 
 const NOTHING_POOLED: PooledOfSender = { pending: [], queued: [] }
+
+/** The accounts whose nonce the authorizations of a transaction may have raised. */
+function authoritiesOf(typed: TypedFields | undefined): Hex[] {
+  return (typed?.authorizations ?? []).flatMap((authorization) => authorityOf(authorization) ?? [])
+}
+
+function isDelegated({ codeHash }: Account, state: StateReader): boolean {
+  return codeHash !== EMPTY_CODE_HASH && delegateOf(state.code(codeHash)) !== undefined
+}
+
+/** Why an account that delegates, whose code anyone may run, may not add a transaction (RSKIP-545, in the reference node's words). */
+function delegatedRefusal(book: SenderBook, nonce: bigint): string | undefined {
+  if (book.pendingCount > 0 || book.queued().length > 0) {
+    return 'delegated account already has a transaction in the pool'
+  }
+  return nonce > book.next ? 'gapped-nonce transaction from delegated account' : undefined
+}
 
 /** The pool of a node: admits transactions, and updates its books with the chain. */
 export class Pool {
@@ -76,6 +95,11 @@ export class Pool {
     const account = state.account(from) ?? EMPTY_ACCOUNT
     const book = this.#books.open(from, account.nonce)
     this.#books.settle(book, account.nonce)
+    const alone = isDelegated(account, state) ? delegatedRefusal(book, nonce) : undefined
+    if (alone !== undefined) {
+      this.#books.removeIfEmpty(from, book)
+      throw refused(alone)
+    }
     if (nonce > book.next) {
       const replaced = this.#place(book, transaction, head)
       return { status: 'queued', promoted: [], ...(replaced && { replaced }) }
@@ -101,11 +125,17 @@ export class Pool {
   apply({ removed, added }: ChainUpdate, head: ExecutedBlock, state: StateReader): readonly Transaction[] {
     const mined = new Set<Hex>()
     const senders = new Set<Hex>()
-    for (const { block } of removed) for (const { from } of block.transactions) senders.add(from)
+    for (const { block } of removed) {
+      for (const { from, typed } of block.transactions) {
+        senders.add(from)
+        for (const authority of authoritiesOf(typed)) senders.add(authority)
+      }
+    }
     for (const { block } of added) {
-      for (const { from, hash } of block.transactions) {
+      for (const { from, hash, typed } of block.transactions) {
         senders.add(from)
         mined.add(hash)
+        for (const authority of authoritiesOf(typed)) senders.add(authority)
       }
     }
     for (const sender of senders) {

@@ -9,6 +9,8 @@ export interface FeeSample {
   readonly gasUsedRatio: number
   /** Wei per gas at each requested percentile, weighted by gas used; zeros for a block that used none. */
   readonly prices: readonly bigint[]
+  /** Of the block, wei per gas. */
+  readonly minimumGasPrice: bigint
 }
 
 /** Samples of the blocks from height `oldest` on. */
@@ -52,6 +54,7 @@ export function createFeeHistory({ blockchain, blocks }: ChainAccess) {
       samples.push({
         gasUsedRatio: Number(at.header.gasUsed) / Number(at.header.gasLimit),
         prices: block === undefined ? [] : pricesOf(block, percentiles),
+        minimumGasPrice: at.header.minimumGasPrice,
       })
       await yieldIfDue()
     }

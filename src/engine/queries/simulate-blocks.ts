@@ -265,5 +265,6 @@ function record(done: BlockCalls, transaction: Transaction, outcome: Transaction
     gasUsed,
     logsBloom: logsBloom(logs),
     logs,
+    type: transaction.type,
   })
 }

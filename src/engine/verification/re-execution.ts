@@ -2,7 +2,7 @@
 
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
-import { encodeReceipt } from '../../chain/receipt.ts'
+import { encodeStoredReceipt } from '../../chain/receipt.ts'
 import { equal } from '../../encoding/bytes.ts'
 import { toHex } from '../../encoding/hex.ts'
 import { messageOf } from '../../errors.ts'
@@ -121,7 +121,7 @@ export class ReExecution {
   #receiptDifference(executed: ExecutedBlock, { receipts }: BlockResult): Fault | undefined {
     for (const [index, receipt] of receipts.entries()) {
       const stored = executed.receipts[index]
-      const [expected, found] = [encodeReceipt(receipt), stored && encodeReceipt(stored)]
+      const [expected, found] = [encodeStoredReceipt(receipt), stored && encodeStoredReceipt(stored)]
       if (found !== undefined && equal(expected, found)) continue
       const values = { expected: toHex(expected), found: found === undefined ? 'nothing' : toHex(found) }
       const problem = `its execution gives a different receipt ${index}`

@@ -46,6 +46,8 @@ export function createRequests({ config, pool, accounts, impersonation, headStat
       value: request.value ?? 0n,
       data: request.data ?? EMPTY,
       chainId: config.chainId,
+      type: request.type,
+      typed: request.typed,
     }
   }
 

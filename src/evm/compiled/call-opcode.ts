@@ -94,7 +94,7 @@ export class PlainCall {
     const { accountVersion } = journal.state
     if (target !== area.target || accountVersion !== area.targetVersion) {
       if (precompiles.has(target)) return false
-      const code = journal.codeOf(target)
+      const code = journal.codeToRun(target)
       if (code.length === 0) return false
       area.target = target
       area.targetCode = code

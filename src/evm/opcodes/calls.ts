@@ -4,7 +4,7 @@
  */
 import { EMPTY_ACCOUNT, withBalance } from '../../chain/account.ts'
 import type { RuleName } from '../../chain/consensus-rules.ts'
-import { MAX_INITCODE_SIZE } from '../../chain/transaction.ts'
+import { MAX_INITCODE_SIZE } from '../../chain/intrinsic-gas.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { ENDING } from '../compiled/form.ts'
 import { FAILURE, fail } from '../failure.ts'

@@ -1,5 +1,5 @@
 /** Why a frame failed, as numbers taken from the frame before it is gone. */
-import { MAX_INITCODE_SIZE } from '../../chain/transaction.ts'
+import { MAX_INITCODE_SIZE } from '../../chain/intrinsic-gas.ts'
 import { opcodeAt } from '../code-analysis.ts'
 import { EvmFailure, FAILURE } from '../failure.ts'
 import { failureOf, revertReason } from '../failure-message.ts'

@@ -15,6 +15,7 @@ import { anyOf, integer, text } from '../json-forms.ts'
 import { method } from '../method.ts'
 import { optional, orNull, type Parameter, scalar, type ValueOf } from '../parameter.ts'
 import { layoutsOf } from '../simulation-options.ts'
+import { takesTyped } from '../typed-request.ts'
 import { IMPORT_RESULTS } from '../wire/block.ts'
 import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
 import { Data, Flag, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
@@ -57,13 +58,13 @@ export function blockOf(bytes: Uint8Array, config: ChainConfig): Block {
 }
 
 /** The same with decoded transactions. Throws `invalid-params` for bytes that are not a transaction. */
-function reorgOf({ blocks, ...rest }: ValueOf<typeof ReorgOptions>): ReorgRequest {
+function reorgOf({ blocks, ...rest }: ValueOf<typeof ReorgOptions>, isTyped: boolean): ReorgRequest {
   if (blocks === undefined) return rest
   return {
     ...rest,
     blocks: blocks.map(({ transactions, ...block }) => ({
       ...block,
-      ...(transactions && { transactions: transactions.map((raw) => decodeTransaction(raw)) }),
+      ...(transactions && { transactions: transactions.map((raw) => decodeTransaction(raw, isTyped)) }),
     })),
   }
 }
@@ -226,7 +227,7 @@ export const evm_reorg = method({
   errors: ['mining-refused'],
   examples: [],
   async run({ options }, { engine }) {
-    const { removed, added } = await engine.commands.reorg(reorgOf(options))
+    const { removed, added } = await engine.commands.reorg(reorgOf(options, takesTyped(engine)))
     return { removed: removed.map(({ hash }) => hash), added: added.map(({ hash }) => hash) }
   },
 })

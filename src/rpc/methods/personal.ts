@@ -125,7 +125,7 @@ export const personal_sendTransaction = method({
   examples: [],
   async run({ transaction, passphrase }, { engine }) {
     const wallet = engine.accounts
-    const request = sendRequest(transaction, engine.config)
+    const request = sendRequest(transaction, engine)
     const key = await wallet.open(request.from, passphrase)
     if (key === undefined) throw invalidParams(`Could not find account for address: ${request.from}`)
     try {

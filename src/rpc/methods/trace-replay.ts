@@ -9,6 +9,7 @@ import { arrayOf, optional, type Parameter, refuse, type ValueOf } from '../para
 import { jsonArray } from '../raw-json.ts'
 import { placedSimulation, REPLAY_CHANGES, replayChanges } from '../simulation-options.ts'
 import { traceLimits } from '../trace-limits.ts'
+import { simulatedRequest, takesTyped } from '../typed-request.ts'
 import { shownTransactions } from '../wire/block.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { CallBlock } from '../wire/block-reference.ts'
@@ -48,7 +49,12 @@ export const trace_call = method({
   async run({ transaction, traceTypes, ...sent }, context) {
     const { reference, options } = placedSimulation(sent, context)
     const run = startReplay(traceTypes, traceLimits(context))
-    await context.engine.queries.traceCall(transaction, reference, run.tracer, options)
+    await context.engine.queries.traceCall(
+      simulatedRequest(transaction, context.engine),
+      reference,
+      run.tracer,
+      options,
+    )
     return run.result(NOWHERE.transactionHash)
   },
 })
@@ -87,8 +93,8 @@ export const trace_callMany = method({
     const { reference, options } = placedSimulation(sent, context)
     const limits = traceLimits(context)
     const runs = calls.map(({ traceTypes }) => startReplay(traceTypes, limits))
-    const steps = calls.map(({ transaction: request }, at) => ({
-      request,
+    const steps = calls.map(({ transaction }, at) => ({
+      request: simulatedRequest(transaction, context.engine),
       tracer: (runs[at] as ReplayRun).tracer,
     }))
     await context.engine.queries.traceCalls(steps, reference, options)
@@ -117,7 +123,7 @@ export const trace_rawTransaction = method({
     if (transaction.length > MAX_TRANSACTION_BYTES) {
       throw new NodeError('transaction-refused', sizeRefusal(transaction.length))
     }
-    const decoded = decodeTransaction(transaction)
+    const decoded = decodeTransaction(transaction, takesTyped(context.engine))
     checkChainId(decoded, config)
     const run = startReplay(traceTypes, traceLimits(context))
     await queries.traceSigned(decoded, run.tracer, timeLeft(context))

@@ -42,6 +42,7 @@ export const BlockObject = z.lazy(() =>
       transactions: z.array(z.union([HashText, TransactionObject])),
       uncles: z.array(HashText),
       minimumGasPrice: QuantityText,
+      baseFeePerGas: z.literal('0x0').optional().describe('after RSKIP-546: the chain burns no fees'),
       bitcoinMergedMiningHeader: DataText,
       bitcoinMergedMiningCoinbaseTransaction: DataText,
       bitcoinMergedMiningMerkleProof: DataText,
@@ -103,6 +104,7 @@ function describeBlock(block: Block, hash: Hex, totalDifficulty: bigint, config:
     transactions: [],
     uncles: uncles.map((uncle) => headerHash(uncle, config)),
     minimumGasPrice: toQuantity(header.minimumGasPrice),
+    ...(config.rulesAt(header.number).zeroBaseFee && NO_BASE_FEE),
     bitcoinMergedMiningHeader: toHex(header.bitcoinHeader),
     bitcoinMergedMiningCoinbaseTransaction: toHex(header.coinbaseTransaction),
     bitcoinMergedMiningMerkleProof: toHex(header.merkleProof),
@@ -116,6 +118,7 @@ function describeBlock(block: Block, hash: Hex, totalDifficulty: bigint, config:
 }
 
 const SYNTHETIC = { syntheticStateRoot: true } as const
+const NO_BASE_FEE = { baseFeePerGas: '0x0' } as const
 
 /** Mined blocks never change, and clients request the recent ones repeatedly. */
 const described = new WeakMap<ExecutedBlock, RpcBlock>()

@@ -4,15 +4,18 @@
  */
 import type { Hex } from '../../encoding/hex.ts'
 import type { CallRequest } from '../../execution/request.ts'
-import { arrayOf, mapped, named, object, type Parameter, withText } from '../parameter.ts'
+import { arrayOf, isObject, mapped, named, object, type Parameter, withText } from '../parameter.ts'
 import { Address, Data, Quantity } from './scalars.ts'
+import { TYPED_MEMBERS, type TypedMembers } from './typed-call.ts'
 
 /** A message, with the members that only a transaction to send uses. */
 export interface CallArgument extends CallRequest {
   readonly from?: Hex
   readonly nonce?: bigint
-  /** EIP-1559; the chain has plain gas prices only. */
+  /** EIP-1559; where the chain has plain gas prices only, that of a legacy transaction. */
   readonly maxFeePerGas?: bigint
+  /** What only typed transactions have, as the caller wrote it. */
+  readonly typedMembers?: TypedMembers
   /** The value, and the text that the caller wrote. */
   readonly chainId?: { readonly value: bigint; readonly text: string }
 }
@@ -23,36 +26,54 @@ interface MemberTypes {
   readonly bytes: Parameter<Uint8Array>
 }
 
+const TYPED_NAMES = Object.keys(TYPED_MEMBERS) as readonly (keyof TypedMembers)[]
+
+/** The members that only typed transactions have, if there are any. */
+function typedMembersOf(value: unknown): TypedMembers | undefined {
+  if (!isObject(value)) return undefined
+  const given = TYPED_NAMES.filter((name) => value[name] !== undefined && value[name] !== null)
+  return given.length === 0 ? undefined : Object.fromEntries(given.map((name) => [name, value[name]]))
+}
+
 function callObjectOf({ address, quantity, bytes }: MemberTypes): Parameter<CallArgument> {
-  const members = object(
-    {
-      from: address,
-      to: address,
-      gasLimit: quantity,
-      gas: quantity,
-      gasPrice: quantity,
-      maxFeePerGas: quantity,
-      value: quantity,
-      nonce: quantity,
-      chainId: withText(quantity),
-      data: bytes,
-      input: bytes,
+  const plain = {
+    from: address,
+    to: address,
+    gasLimit: quantity,
+    gas: quantity,
+    gasPrice: quantity,
+    maxFeePerGas: quantity,
+    value: quantity,
+    nonce: quantity,
+    chainId: withText(quantity),
+    data: bytes,
+    input: bytes,
+  }
+  const members = object(plain, { nullIsAbsent: true })
+  return {
+    schema: object({ ...plain, ...TYPED_MEMBERS }, { nullIsAbsent: true }).schema,
+    read(value, name): CallArgument {
+      const message = members.read(value, name)
+      const typedMembers = typedMembersOf(value)
+      if (message.gasLimit === undefined && message.input === undefined && typedMembers === undefined)
+        return message
+      const { gasLimit, input, gas = gasLimit, ...rest } = message
+      return {
+        ...rest,
+        ...(gas !== undefined && { gas }),
+        ...(input !== undefined && { data: input }),
+        ...(typedMembers && { typedMembers }),
+      }
     },
-    { nullIsAbsent: true },
-  )
-  return mapped(members, (message): CallArgument => {
-    if (message.gasLimit === undefined && message.input === undefined) return message
-    const { gasLimit, input, gas = gasLimit, ...rest } = message
-    return { ...rest, ...(gas !== undefined && { gas }), ...(input !== undefined && { data: input }) }
-  })
+  }
 }
 
 /** Prices as EIP-1559 does: without `gasPrice`, `maxFeePerGas` becomes the legacy gas price. */
 function priced(call: Parameter<CallArgument>): Parameter<CallArgument> {
-  return mapped(call, ({ maxFeePerGas, gasPrice = maxFeePerGas, ...message }) => ({
-    ...message,
-    ...(gasPrice !== undefined && { gasPrice }),
-  }))
+  return mapped(call, (message) => {
+    const { maxFeePerGas, gasPrice = maxFeePerGas } = message
+    return gasPrice === undefined ? message : { ...message, gasPrice }
+  })
 }
 
 /** The call object. Null members count as absent, unknown ones are ignored, `input` wins over `data`, `gas` over `gasLimit`. */

@@ -1,11 +1,12 @@
 /** Receipts on the wire (docs/internals/rpc-reference.md#63-receipt). */
 import { z } from 'zod'
 import { contractAddress } from '../../chain/transaction.ts'
+import { typeText } from '../../chain/transaction-types.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'
 import type { ReceiptView } from '../../engine/model.ts'
 import { ReceiptLogObject, toRpcReceiptLog } from './log.ts'
 import { AddressText, BloomText, HashText, QuantityText } from './scalars.ts'
-import { toRpcSender } from './transaction.ts'
+import { TypeText, toRpcSender } from './transaction.ts'
 
 /** Key order is that of the reference node. */
 export const ReceiptObject = z.lazy(() =>
@@ -23,7 +24,7 @@ export const ReceiptObject = z.lazy(() =>
       to: AddressText.nullable(),
       status: z.enum(['0x0', '0x1']),
       logsBloom: BloomText,
-      type: z.literal('0x0'),
+      type: TypeText,
       effectiveGasPrice: QuantityText,
     })
     .meta({ id: 'Receipt' }),
@@ -52,7 +53,7 @@ export function toRpcReceipt(view: ReceiptView): z.infer<typeof ReceiptObject> {
     to: transaction.to,
     status: receipt.succeeded ? '0x1' : '0x0',
     logsBloom: toHex(receipt.logsBloom),
-    type: '0x0',
+    type: typeText(transaction.type),
     effectiveGasPrice: toQuantity(transaction.gasPrice),
   }
 }

@@ -3,9 +3,24 @@ import { z } from 'zod'
 import { ZERO_ADDRESS } from '../../chain/account.ts'
 import { REMASC_SENDER } from '../../chain/config.ts'
 import type { Transaction } from '../../chain/transaction.ts'
+import { TYPE, typeText } from '../../chain/transaction-types.ts'
 import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { TransactionView } from '../../engine/model.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
+
+/** The type of a transaction: 0x0, 0x1, 0x2, 0x4, or the prefix of one of the chain's namespace, such as 0x0203 (RSKIP-543). */
+export const TypeText = z
+  .templateLiteral(['0x', z.string()])
+  .refine((text) => /^0x([0124]|02[0-7][0-9a-f])$/.test(text))
+
+const AuthorizationObject = z.strictObject({
+  chainId: QuantityText,
+  address: AddressText,
+  nonce: QuantityText,
+  yParity: QuantityText,
+  r: QuantityText,
+  s: QuantityText,
+})
 
 /** Key order is that of the reference node. `r` and `s` are quantities, `v` has at least two digits unless it is 0. */
 export const TransactionObject = z.lazy(() =>
@@ -25,7 +40,15 @@ export const TransactionObject = z.lazy(() =>
       v: QuantityText,
       r: QuantityText,
       s: QuantityText,
-      type: z.literal('0x0'),
+      type: TypeText,
+      chainId: QuantityText.optional().describe('of types 1, 2 and 4, as the members below'),
+      accessList: z
+        .array(z.strictObject({ address: AddressText, storageKeys: z.array(HashText) }))
+        .optional(),
+      yParity: QuantityText.optional(),
+      maxFeePerGas: QuantityText.optional().describe('of types 2 and 4, as `maxPriorityFeePerGas`'),
+      maxPriorityFeePerGas: QuantityText.optional(),
+      authorizationList: z.array(AuthorizationObject).optional().describe('of type 4'),
     })
     .meta({ id: 'Transaction' }),
 )
@@ -45,6 +68,29 @@ export function toRpcSender(from: Hex): Hex {
   return from === REMASC_SENDER ? ZERO_ADDRESS : from
 }
 
+/** The members of a typed transaction. */
+function typedMembers({ chainId, v, typed }: Transaction): Partial<RpcTransaction> {
+  if (typed === undefined) return {}
+  const { accessList, maxFeePerGas, maxPriorityFeePerGas, authorizations } = typed
+  return {
+    chainId: toQuantity(chainId),
+    accessList: accessList.map(({ address, storageKeys }) => ({ address, storageKeys: [...storageKeys] })),
+    yParity: toQuantity(v),
+    ...(maxFeePerGas !== undefined && { maxFeePerGas: toQuantity(maxFeePerGas) }),
+    ...(maxPriorityFeePerGas !== undefined && { maxPriorityFeePerGas: toQuantity(maxPriorityFeePerGas) }),
+    ...(authorizations && {
+      authorizationList: authorizations.map(({ address, ...tuple }) => ({
+        chainId: toQuantity(tuple.chainId),
+        address,
+        nonce: toQuantity(tuple.nonce),
+        yParity: toQuantity(tuple.yParity),
+        r: toQuantity(tuple.r),
+        s: toQuantity(tuple.s),
+      })),
+    }),
+  }
+}
+
 /** A transaction; without a place it is pending. */
 export function toRpcTransaction(transaction: Transaction, place?: Place): RpcTransaction {
   return {
@@ -62,13 +108,15 @@ export function toRpcTransaction(transaction: Transaction, place?: Place): RpcTr
     v: toQuantity(transaction.v),
     r: toQuantity(transaction.r),
     s: toQuantity(transaction.s),
-    type: '0x0',
+    type: typeText(transaction.type),
+    ...typedMembers(transaction),
   }
 }
 
 /** The JSON of `toRpcTransaction`, faster than building the object and serialising it. */
 export function transactionText(transaction: Transaction, place?: Place): string {
   const { hash, nonce, from, to, gasLimit, gasPrice, value, data, v, r, s } = transaction
+  if (transaction.type !== TYPE.legacy) return JSON.stringify(toRpcTransaction(transaction, place))
   const where =
     place === undefined
       ? '"blockHash":null,"blockNumber":null,"transactionIndex":null'

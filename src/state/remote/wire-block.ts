@@ -5,6 +5,7 @@ import type { ChainConfig } from '../../chain/config.ts'
 import type { Header } from '../../chain/header.ts'
 import { type Log, type Receipt, receiptsRoot } from '../../chain/receipt.ts'
 import type { Transaction } from '../../chain/transaction.ts'
+import { TYPE } from '../../chain/transaction-types.ts'
 import type { WireBlock, WireLog, WireReceipt } from './wire.ts'
 import { foreignTransaction, readTransaction } from './wire-transaction.ts'
 
@@ -21,9 +22,9 @@ export function logOf({ address, topics, data }: WireLog): Log {
   return { address, topics, data }
 }
 
-function receiptOf({ status, cumulativeGasUsed, gasUsed, logs }: WireReceipt): Receipt {
+function receiptOf({ status, cumulativeGasUsed, gasUsed, logs }: WireReceipt, type: number): Receipt {
   const own = logs.map(logOf)
-  return { succeeded: status, cumulativeGasUsed, gasUsed, logsBloom: logsBloom(own), logs: own }
+  return { succeeded: status, cumulativeGasUsed, gasUsed, logsBloom: logsBloom(own), logs: own, type }
 }
 
 function readTransactions({ fields }: BlockAnswer, config: ChainConfig, isSameFamily: boolean) {
@@ -56,7 +57,9 @@ export function readBlock(
   if (!isInOrder || answer.receipts.length !== transactions.length) {
     return `the receipts of ${block} are not those of its transactions`
   }
-  const receipts = answer.receipts.map(receiptOf)
+  const receipts = answer.receipts.map((receipt, index) =>
+    receiptOf(receipt, transactions[index]?.type ?? TYPE.legacy),
+  )
   if (isSameFamily) {
     const rules = config.rulesAt(header.number)
     if (transactionsRoot(transactions, rules) !== header.transactionsRoot) {

@@ -1,4 +1,5 @@
 /** Transactions out of an upstream's answers: their bytes are rebuilt from the fields, and have to hash to the hash of the answer. */
+import { z } from 'zod'
 import type { ChainConfig } from '../../chain/config.ts'
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import {
@@ -9,11 +10,19 @@ import {
   type Transaction,
 } from '../../chain/transaction.ts'
 import { smallBytes } from '../../chain/transaction-bytes.ts'
-import { EMPTY, fromBigInt, oneByte } from '../../encoding/bytes.ts'
+import { isNamespaced, TYPE, typePrefix } from '../../chain/transaction-types.ts'
+import {
+  signatureItems,
+  signedItems,
+  typedBytes,
+  typedFields,
+  typedItems,
+} from '../../chain/typed-transaction.ts'
+import { concat, EMPTY, fromBigInt, oneByte } from '../../encoding/bytes.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import { frameStrings } from '../../encoding/rlp-frame.ts'
-import type { WireTransaction } from './wire.ts'
+import { Address, Hash, Quantity, type WireTransaction } from './wire.ts'
 
 /** The values of V that the fields can stand for: older nodes leave the chain id out of it. */
 function possibleV({ v }: WireTransaction, chainId: number): Uint8Array[] {
@@ -23,8 +32,52 @@ function possibleV({ v }: WireTransaction, chainId: number): Uint8Array[] {
   return candidates.map(smallBytes)
 }
 
+const AccessListAnswer = z.array(z.looseObject({ address: Address, storageKeys: z.array(Hash) }))
+const Authorizations = z.array(
+  z.looseObject({
+    chainId: Quantity,
+    address: Address,
+    nonce: Quantity,
+    yParity: Quantity,
+    r: Quantity,
+    s: Quantity,
+  }),
+)
+/** What typed transactions have beside the members of all. */
+const TypedAnswer = z.looseObject({
+  chainId: Quantity,
+  accessList: AccessListAnswer.optional(),
+  maxFeePerGas: Quantity.nullish(),
+  maxPriorityFeePerGas: Quantity.nullish(),
+  authorizationList: Authorizations.optional(),
+})
+
+/** The bytes of a typed transaction; none where members are missing. */
+function typedEncoding(type: number, fields: WireTransaction): Uint8Array[] {
+  const { data } = TypedAnswer.safeParse(fields)
+  if (data === undefined) return []
+  const { nonce, gas, gasPrice = 0n, to, value, input, v, r, s } = fields
+  const typed = typedFields({
+    accessList: data.accessList,
+    maxFeePerGas: data.maxFeePerGas ?? undefined,
+    maxPriorityFeePerGas: data.maxPriorityFeePerGas ?? undefined,
+    authorizations: data.authorizationList?.map((tuple) => ({ ...tuple, yParity: Number(tuple.yParity) })),
+  })
+  const amounts = { nonce, gasPrice, gasLimit: gas, value, chainId: Number(data.chainId) }
+  const items = typedItems({ type, ...amounts, to, data: input, typed })
+  return [typedBytes(type, [...items, ...signatureItems(v === 1n ? 1 : 0, r, s)])]
+}
+
 /** The encodings that the fields can stand for. */
 function* encodings(fields: WireTransaction, chainId: number): Generator<Uint8Array> {
+  const type = Number(fields.type)
+  if (isNamespaced(type)) {
+    for (const list of legacyEncodings(fields, chainId)) yield concat(typePrefix(type), list)
+  } else if (signedItems(type) > 0) yield* typedEncoding(type, fields)
+  else yield* legacyEncodings(fields, chainId)
+}
+
+function* legacyEncodings(fields: WireTransaction, chainId: number): Generator<Uint8Array> {
   const { nonce, gasPrice = 0n, gas, to, value, input, r, s } = fields
   const prices = gasPrice === 0n ? [oneByte(0), EMPTY] : [fromBigInt(gasPrice)]
   const limits = gas === 0n ? [oneByte(0)] : [fromBigInt(gas)]
@@ -94,7 +147,7 @@ export function readTransaction(
 export function foreignTransaction(fields: WireTransaction, chainId: number): Transaction | string {
   const { hash, nonce, from, to, gas, gasPrice, maxFeePerGas, value, input, v, r, s } = fields
   if (from === null) return 'has no sender'
-  const raw = [...encodings(fields, chainId)].find((bytes) => keccakHex(bytes) === hash) ?? EMPTY
+  const raw = [...legacyEncodings(fields, chainId)].find((bytes) => keccakHex(bytes) === hash) ?? EMPTY
   return {
     hash,
     from,
@@ -109,6 +162,8 @@ export function foreignTransaction(fields: WireTransaction, chainId: number): Tr
     s,
     chainId,
     raw,
+    type: TYPE.legacy,
+    typed: undefined,
     isRemasc: false,
   }
 }

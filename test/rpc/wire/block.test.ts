@@ -23,6 +23,8 @@ const transactions: fc.Arbitrary<Transaction> = fc.record({
   s: word,
   chainId: fc.constant(33),
   raw: bytes(10),
+  type: fc.constantFrom(0, 0, 0x203),
+  typed: fc.constant(undefined),
   from: fc.oneof(fixedHex(20), fc.constant(REMASC_SENDER)),
   isRemasc: fc.boolean(),
 })

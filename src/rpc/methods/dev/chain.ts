@@ -31,12 +31,11 @@ export const anvil_rollback = method({
 
 function placedOf(given: ValueOf<typeof ReorgTransactions>, engine: Engine): readonly PlacedTransaction[] {
   return given.map(({ transaction, block }) => {
-    if (transaction instanceof Uint8Array)
-      return { transaction: readSigned(transaction, engine.config), block }
+    if (transaction instanceof Uint8Array) return { transaction: readSigned(transaction, engine), block }
     const from = transaction.from ?? engine.accounts.list()[0]
     if (from === undefined)
       throw invalidParams('transactions: a call object has no sender, and the node has no accounts')
-    return { transaction: { request: sendRequest({ ...transaction, from }, engine.config) }, block }
+    return { transaction: { request: sendRequest({ ...transaction, from }, engine) }, block }
   })
 }
 

@@ -55,9 +55,10 @@ export const eth_sendRawTransactionConditional = method({
       result: '0x8a6f66e7e1c0edaa6eafc05bc22f8f3161efefb98e2dae4f638aeb764011674c',
     },
   ],
-  async run({ transaction, condition }, { engine, options, session }) {
-    refuseTyped(transaction, options, session)
-    const decoded = readSigned(transaction, engine.config)
+  async run({ transaction, condition }, context) {
+    const { engine, options } = context
+    refuseTyped(transaction, context)
+    const decoded = readSigned(transaction, engine)
     await checkCondition(condition, engine)
     return answer(await engine.commands.submit(decoded), options)
   },

@@ -7,6 +7,7 @@ import { andThen } from '../../../maybe-promise.ts'
 import { type Context, method } from '../../method.ts'
 import { optional, orNull, refuse } from '../../parameter.ts'
 import { placedSimulation } from '../../simulation-options.ts'
+import { simulatedRequest } from '../../typed-request.ts'
 import { BlockOverrides } from '../../wire/block-overrides.ts'
 import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
@@ -61,7 +62,10 @@ export const eth_call = method({
     const sent = { block, stateOverrides: stateOverrides ?? NO_OVERRIDES, blockOverrides }
     const { reference, options } = placedSimulation(sent, context)
     requireReceiver(transaction, context)
-    return andThen(context.engine.queries.call(transaction, reference, options), toHex)
+    return andThen(
+      context.engine.queries.call(simulatedRequest(transaction, context.engine), reference, options),
+      toHex,
+    )
   },
 })
 
@@ -84,7 +88,9 @@ export const eth_estimateGas = method({
     requireReceiver(transaction, context)
     const { estimateGas } = context.engine.queries
     const fundsRule = FUNDS_RULES[context.options.dialect]
-    return toQuantity(await estimateGas(transaction, reference, fundsRule, options))
+    return toQuantity(
+      await estimateGas(simulatedRequest(transaction, context.engine), reference, fundsRule, options),
+    )
   },
 })
 
@@ -111,7 +117,8 @@ export const eth_createAccessList = method({
   ],
   async run({ transaction, ...sent }, context) {
     const { reference, options } = placedSimulation(sent, context)
-    const { entries, simulation } = await context.engine.queries.accessList(transaction, reference, options)
+    const request = simulatedRequest(transaction, context.engine)
+    const { entries, simulation } = await context.engine.queries.accessList(request, reference, options)
     const { failure, gasUsed, refund } = simulation
     const back = refund < gasUsed / 2n ? refund : gasUsed / 2n
     return {

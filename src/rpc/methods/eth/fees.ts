@@ -1,6 +1,6 @@
 /**
  * What clients ask before they price a transaction. The chain has no base fee: these answers, and blocks without a base
- * fee, make clients choose legacy transactions by themselves.
+ * fee, make clients choose legacy transactions by themselves; after RSKIP-546 blocks have one of zero.
  */
 import { z } from 'zod'
 import { toQuantity } from '../../../encoding/hex.ts'
@@ -42,7 +42,7 @@ const Percentiles: Parameter<readonly number[]> = orNull(
 export const eth_feeHistory = method({
   name: 'eth_feeHistory',
   summary:
-    'Gas used ratios and effective gas prices of past blocks. The chain has no base fee, so `baseFeePerGas` is always zero.',
+    'Gas used ratios and effective gas prices of past blocks. The chain has no base fee, so `baseFeePerGas` is always zero; after RSKIP-546 a reward is at least the minimum gas price of its block.',
   params: {
     blockCount: BlockCount,
     newestBlock: LookupBlock,
@@ -74,7 +74,11 @@ export const eth_feeHistory = method({
       baseFeePerGas: Array.from({ length: samples.length + 1 }, () => toQuantity(0)),
       gasUsedRatio: samples.map(({ gasUsedRatio }) => gasUsedRatio),
       ...(rewardPercentiles.length > 0 && {
-        reward: samples.map(({ prices }) => prices.map((price) => toQuantity(price))),
+        reward: samples.map(({ prices, minimumGasPrice }, index) => {
+          // Clients take the reward for the price to offer, also after a block without transactions.
+          const least = engine.config.rulesAt(oldest + index).zeroBaseFee ? minimumGasPrice : 0n
+          return prices.map((price) => toQuantity(price > least ? price : least))
+        }),
       }),
     }
   },

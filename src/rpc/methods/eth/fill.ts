@@ -1,12 +1,14 @@
 /** Fills in a transaction for its sender to sign. */
 import { z } from 'zod'
-import { encodeUnsigned, type UnsignedTransaction } from '../../../chain/transaction.ts'
+import { encodeUnsigned } from '../../../chain/transaction.ts'
+import { TYPE } from '../../../chain/transaction-types.ts'
 import { EMPTY } from '../../../encoding/bytes.ts'
 import { keccakHex } from '../../../encoding/hash.ts'
 import { toHex } from '../../../encoding/hex.ts'
 import { timeLeft } from '../../deadlines.ts'
 import { method } from '../../method.ts'
 import { sendRequest } from '../../signing.ts'
+import { asFeeMarket } from '../../typed-request.ts'
 import { PricedCallObject } from '../../wire/call.ts'
 import { DataText } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
@@ -17,7 +19,7 @@ export const eth_fillTransaction = method({
   answeredBy: 'leader',
   heavy: true,
   summary:
-    'Fills in nonce, gas (by estimate on the pending block) and gas price; the RLP with an empty signature, and the transaction object. `maxFeePerGas` becomes the gas price of a legacy transaction.',
+    'Fills in nonce, gas (by estimate on the pending block) and gas price; the RLP with an empty signature, and the transaction object. Where the chain has no typed transactions `maxFeePerGas` becomes the gas price of a legacy one.',
   params: { transaction: PricedCallObject },
   result: () => z.strictObject({ raw: DataText, tx: TransactionObject }),
   errors: ['block-not-found', 'reverted', 'insufficient-funds'],
@@ -48,11 +50,11 @@ export const eth_fillTransaction = method({
   ],
   async run({ transaction }, context) {
     const { queries, config } = context.engine
-    const request = sendRequest(transaction, config)
-    const { from, to = null, value = 0n, data = EMPTY } = request
+    const request = sendRequest(asFeeMarket(transaction, context.engine), context.engine)
+    const { from, to = null, value = 0n, data = EMPTY, type = TYPE.legacy, typed } = request
     const gasPrice = request.gasPrice ?? queries.gasPrice()
     const priced = { ...request, gasPrice }
-    const filled: UnsignedTransaction = {
+    const filled = {
       nonce: request.nonce ?? queries.pendingNonce(from),
       gasPrice,
       gasLimit:
@@ -62,6 +64,8 @@ export const eth_fillTransaction = method({
       value,
       data,
       chainId: config.chainId,
+      type,
+      typed,
     }
     const raw = encodeUnsigned(filled)
     const tx = { ...filled, hash: keccakHex(raw), from, v: 0, r: 0n, s: 0n, raw, isRemasc: false }

@@ -45,7 +45,7 @@ export const eth_signTransaction = method({
     },
   ],
   async run({ transaction }, { engine }) {
-    const request = sendRequest(transaction, engine.config)
+    const request = sendRequest(transaction, engine)
     // An impersonated account has no key to sign with.
     if (engine.accounts.key(request.from) === undefined) {
       throw invalidParams(`Could not find account for address: ${request.from}`)

@@ -306,7 +306,7 @@ export const eth_callBundle = method({
         },
         timeoutMs: timeout === 0 || (left !== 0 && left < timeout) ? left : timeout,
       },
-      txs.map((bytes) => readSigned(bytes, config)),
+      txs.map((bytes) => readSigned(bytes, context.engine)),
     )
     const sum = (part: (one: BundledTransaction) => bigint) => done.reduce((all, one) => all + part(one), 0n)
     const [fees, sent] = [sum(({ outcome }) => outcome.fee), sum(({ sentToCoinbase }) => sentToCoinbase)]

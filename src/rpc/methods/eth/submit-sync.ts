@@ -103,9 +103,9 @@ export const eth_sendRawTransactionSync = method({
     },
   ],
   async run({ transaction, timeout }, context) {
-    const { engine, options, session } = context
-    refuseTyped(transaction, options, session)
-    return receiptOf(await engine.commands.submit(readSigned(transaction, engine.config)), timeout, context)
+    const { engine } = context
+    refuseTyped(transaction, context)
+    return receiptOf(await engine.commands.submit(readSigned(transaction, engine)), timeout, context)
   },
 })
 

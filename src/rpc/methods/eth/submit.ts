@@ -1,17 +1,17 @@
 /** Methods that send transactions, and list those that are waiting (docs/internals/rpc-reference.md#75-sending). */
 import { z } from 'zod'
-import type { ChainConfig } from '../../../chain/config.ts'
 import { checkChainId, decodeTransaction, type Transaction } from '../../../chain/transaction.ts'
 import { type Hex, toHex } from '../../../encoding/hex.ts'
+import type { Engine } from '../../../engine/engine.ts'
 import type { Submitted } from '../../../engine/model.ts'
 import { MAX_TRANSACTION_BYTES, sizeRefusal } from '../../../engine/pool/policy.ts'
 import { invalidParams, NodeError } from '../../../errors.ts'
 import type { Failure } from '../../../evm/failure-message.ts'
-import { method } from '../../method.ts'
+import { type Context, method } from '../../method.ts'
 import { mapped, optional, orNull, type Parameter } from '../../parameter.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
-import type { Session } from '../../session.ts'
 import { completeRequest } from '../../signing.ts'
+import { takesTyped } from '../../typed-request.ts'
 import { CallObject, PricedCallObject } from '../../wire/call.ts'
 import { Data, HashText, Quantity } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
@@ -45,11 +45,13 @@ const LEGACY_SETTINGS: readonly { readonly agent?: RegExp; readonly setting: str
 
 /**
  * Throws `invalid-params` for an EIP-2718 envelope, naming the setting of the client that sends legacy transactions, or
- * of all where the client does not give its name. In the dialect of the reference node decoding refuses it.
+ * of all where the client does not give its name. In the dialect of the reference node decoding refuses it. After
+ * RSKIP-543 there are such transactions.
  */
-export function refuseTyped(raw: Uint8Array, { dialect }: RpcOptions, { userAgent = '' }: Session): void {
+export function refuseTyped(raw: Uint8Array, { engine, options, session }: Context): void {
+  const { userAgent = '' } = session
   const type = raw[0] ?? 0
-  if (dialect === 'rsk' || type < 0x01 || type > 0x04) return
+  if (options.dialect === 'rsk' || type < 0x01 || type > 0x04 || takesTyped(engine)) return
   const own = LEGACY_SETTINGS.filter(({ agent }) => agent?.test(userAgent))
   const settings = (own.length > 0 ? own : LEGACY_SETTINGS).map(({ setting }) => setting)
   throw invalidParams(
@@ -58,10 +60,10 @@ export function refuseTyped(raw: Uint8Array, { dialect }: RpcOptions, { userAgen
 }
 
 /** A signed transaction for this chain, or for any. Throws `transaction-refused` for its size, `invalid-params`. */
-export function readSigned(bytes: Uint8Array, config: ChainConfig): Transaction {
+export function readSigned(bytes: Uint8Array, engine: Engine): Transaction {
   if (bytes.length > MOST_BYTES) throw new NodeError('transaction-refused', sizeRefusal(bytes.length))
-  const decoded = decodeTransaction(bytes)
-  checkChainId(decoded, config)
+  const decoded = decodeTransaction(bytes, takesTyped(engine))
+  checkChainId(decoded, engine.config)
   return decoded
 }
 
@@ -88,9 +90,10 @@ export const eth_sendRawTransaction = method({
       result: '0x8a6f66e7e1c0edaa6eafc05bc22f8f3161efefb98e2dae4f638aeb764011674c',
     },
   ],
-  async run({ transaction }, { engine, options, session }) {
-    refuseTyped(transaction, options, session)
-    return answer(await engine.commands.submit(readSigned(transaction, engine.config)), options)
+  async run({ transaction }, context) {
+    const { engine, options } = context
+    refuseTyped(transaction, context)
+    return answer(await engine.commands.submit(readSigned(transaction, engine)), options)
   },
 })
 
