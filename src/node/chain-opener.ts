@@ -28,6 +28,7 @@ import {
   openPeg,
   refuseTakenFork,
   VERSION,
+  withKeptRules,
 } from './parts.ts'
 
 /** What the engines of a node have in common, whichever chain they run. */
@@ -98,7 +99,7 @@ export class ChainOpener {
   async open(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
     const { options, logger } = this.#parts
     const forked = remote && { remote, unpaid: new Set<number>() }
-    const config = configOf(options, forked)
+    const config = configOf(given === undefined ? await withKeptRules(options) : options, forked)
     const { dataDir, fsync } = options
     const identity = identityOf(config, remote?.point)
     const onNotice = (sentence: string) => logger.warn(sentence)

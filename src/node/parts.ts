@@ -29,7 +29,7 @@ import type { Peg } from '../peg/peg.ts'
 import type { Joining } from '../replication/cluster.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
 import { BlockStore } from '../store/block-store.ts'
-import { identityOf } from '../store/identity.ts'
+import { identityOf, readRules } from '../store/identity.ts'
 import type { Store } from '../store/level.ts'
 import { packageVersion, readGenesisFile } from '../store/package-files.ts'
 import { parentChainTable } from '../store/tables.ts'
@@ -70,6 +70,14 @@ function chosenRules(
 function forkOf({ remote, unpaid }: Pick<ForkStart, 'remote' | 'unpaid'>, options: RuleOptions): ChainConfig {
   const { point } = remote
   return forkConfig({ config: chosenRules(remote.config, options, point.number + 1), point }, unpaid)
+}
+
+/** The options with the rules of the chain in the data directory, where they name none: it is continued by its rules. */
+export async function withKeptRules(options: ResolvedNodeOptions): Promise<ResolvedNodeOptions> {
+  const { dataDir, rules, activate, deactivate } = options
+  if (dataDir === undefined || rules !== undefined || activate.length + deactivate.length > 0) return options
+  const kept = await readRules(dataDir)
+  return kept === undefined ? options : { ...options, rules: kept }
 }
 
 /** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */

@@ -138,7 +138,7 @@ export const ENGINE_SETTINGS = {
     flag: '--rules <rules>',
     help: 'rules of a chain by the last upgrade (vetiver900), next for all that are known, or heights as JSON: {"rskip559": 10, "rskip535": null}',
     fallback: undefined,
-    fallbackText: "the network's own",
+    fallbackText: "the network's own; those of the chain in --data-dir",
   }),
   activate: setting(
     listOf(

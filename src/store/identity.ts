@@ -190,6 +190,12 @@ export async function readForkedBlock(directory: string): Promise<ForkedBlock | 
   return (await read(directory))?.fork
 }
 
+/** The rules of the chain in a directory; `undefined` when there is no database, or its file cannot be read. */
+export async function readRules(directory: string): Promise<RuleTable | undefined> {
+  const found = await read(directory).catch(() => undefined)
+  return found && (found.rules ?? {})
+}
+
 /** What a directory's file holds. Throws `database` when there is no database of this format, or of the one before, in it. */
 export async function requireDatabase(directory: string): Promise<Identity> {
   const found = await read(directory)

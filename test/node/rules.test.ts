@@ -82,13 +82,26 @@ describe('rules kept with a chain', () => {
     const { identity, store } = await openStoreForReading(dataDir)
     await store.close()
     expect(configOfStored(identity).ruleHeights).toMatchObject({ rskip398: 2, rskip400: 0 })
-    await expect(start({ dataDir })).rejects.toThrow(
+    await expect(start({ dataDir, rules: {} })).rejects.toThrow(
       `holds a chain with rskip398 from block 2, and the options ask for no other rules than its network: ` +
         `start with --rules '{"rskip398":2}' to continue it, or choose another directory.`,
     )
     await expect(start({ dataDir, rules: 'next' })).rejects.toThrow('to continue it')
+    const continued = await start({ dataDir })
+    expect(await continued.health()).toMatchObject({ rules, head: 1 })
+    await continued.close()
     const again = await start({ dataDir, activate: ['rskip398@2'] })
     expect(await ask(again, 'eth_blockNumber')).toBe('0x1')
+  })
+
+  it('of a preset are those of a new chain: one that was made without them goes on without them', async () => {
+    const dataDir = join(mkdtempSync(join(tmpdir(), 'rules-')), 'data')
+    const first = await start({ dataDir, preset: 'anvil', rules: {} })
+    await first.close()
+    const continued = await start({ dataDir, preset: 'anvil' })
+    expect((await continued.health())?.rules).toBeUndefined()
+    const fresh = await start({ preset: 'anvil' })
+    expect((await fresh.health())?.rules).toMatchObject({ rskip546: 0 })
   })
 
   it('are in state files: a chain loads where they are the same, accounts anywhere', async () => {
