@@ -45,18 +45,21 @@ export class CoreError extends Error {
   }
 }
 
-function targetOf({ url, timeoutMs = TIMEOUT_MS }: CoreOptions): Target {
+function targetOf({ url, timeoutMs = TIMEOUT_MS }: CoreOptions): Target & { readonly secrets: string[] } {
   const address = new URL(url)
-  const credentials = `${decodeURIComponent(address.username)}:${decodeURIComponent(address.password)}`
+  const password = decodeURIComponent(address.password)
+  const credentials = Buffer.from(`${decodeURIComponent(address.username)}:${password}`).toString('base64')
   address.username = ''
   address.password = ''
-  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
-  return { url: address.href, headers: [['Authorization', authorization]], timeoutMs }
+  const headers = [['Authorization', `Basic ${credentials}`]] as const
+  return { url: address.href, headers, timeoutMs, secrets: [credentials, password].filter(Boolean) }
 }
 
 /** The connection. Every failure is a `NodeError` `upstream`; none has the user and password. */
 export class CoreConnection {
   readonly #target: Target
+  /** What no error may hold, even where the node sends it back. */
+  readonly #secrets: readonly string[]
   readonly #sender: Sender
   readonly #closing = new AbortController()
   readonly deps: RemoteDeps
@@ -64,7 +67,9 @@ export class CoreConnection {
 
   /** Connects to nothing yet. Throws a TypeError for a malformed URL. */
   constructor(options: CoreOptions) {
-    this.#target = targetOf(options)
+    const { secrets, ...target } = targetOf(options)
+    this.#target = target
+    this.#secrets = secrets
     this.deps = options.deps ?? systemDeps(() => {})
     this.#sender = createHttpSender(this.#closing.signal, this.deps.resolve)
   }
@@ -121,7 +126,7 @@ export class CoreConnection {
     const reply = Reply.safeParse(this.#bodyOf(outcome))
     if (!reply.success) throw this.failure('it does not answer as Bitcoin Core does')
     const { error, result } = reply.data
-    if (error) throw new CoreError(error.code, error.message)
+    if (error) throw new CoreError(error.code, this.#withoutSecrets(error.message))
     const parsed = schema.safeParse(result)
     if (parsed.success) return parsed.data
     throw this.failure(`${method} has an unexpected result: ${parsed.error.issues[0]?.message ?? ''}`)
@@ -139,6 +144,10 @@ export class CoreConnection {
   /** An error that names the node. */
   failure(why: string): NodeError {
     return new NodeError('upstream', `The Bitcoin node at ${this.origin} failed: ${why}`)
+  }
+
+  #withoutSecrets(text: string): string {
+    return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
   }
 
   #bodyOf(outcome: Outcome): unknown {

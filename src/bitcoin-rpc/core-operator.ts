@@ -1,7 +1,7 @@
 /** What is asked of a Bitcoin Core beside its chain: to mine, to drop blocks, the coins of a script, templates of blocks. */
 import { z } from 'zod'
 import { type Block, encodeBlock } from '../bitcoin/chain/block.ts'
-import { COIN } from '../bitcoin/chain/regtest.ts'
+import { COIN, REGTEST } from '../bitcoin/chain/regtest.ts'
 import { digitsOf } from '../bitcoin/displayed-hash.ts'
 import { decodeTransaction, MAX_MONEY } from '../bitcoin/transaction.ts'
 import { Bytes, type CoreConnection, Hash } from './core-connection.ts'
@@ -26,18 +26,28 @@ const Unspent = z
     scriptPubKey: z.object({ hex: Bytes }),
   })
   .nullable()
+/** Fields of a header or a coinbase, in four bytes. */
+const Int32 = z
+  .number()
+  .int()
+  .min(-(2 ** 31))
+  .max(2 ** 31 - 1)
+const Uint32 = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 32 - 1)
+/** Of regtest, which never changes it: a block with a harder one would be searched for without end. */
+const BITS = REGTEST.bits
 const Template = z.object({
-  version: z.number().int(),
+  version: Int32,
   previousblockhash: Hash,
   transactions: z.array(z.object({ data: Bytes })),
   /** Satoshi. */
-  coinbasevalue: z.number().int().nonnegative().transform(BigInt),
-  curtime: z.number().int(),
-  bits: z
-    .string()
-    .regex(/^[0-9a-f]{8}$/)
-    .transform((digits) => Number.parseInt(digits, 16)),
-  height: z.number().int().positive(),
+  coinbasevalue: z.number().int().nonnegative().max(Number(MAX_MONEY)).transform(BigInt),
+  curtime: Uint32,
+  bits: z.literal(BITS.toString(16), 'bits: not those of regtest').transform(() => BITS),
+  height: Int32.positive(),
 })
 
 /** An output that can be spent, also by the mempool. */

@@ -94,10 +94,13 @@ export function createConsoleReporter(
   function log(level: Level, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     if (!isPrinted(level, options)) return
     const details = Object.entries(fields).map(([name, value]) => {
-      if (value instanceof Error) return `${name}: ${errorText(value, options)}`
+      if (value instanceof Error) {
+        const text = errorText(value, options)
+        return `${name}: ${isPrinted('debug', options) ? text : plain(text)}`
+      }
       return `${name}: ${typeof value === 'string' ? plain(value) : inspect(value, { breakLength: Infinity })}`
     })
-    const line = [`${COLOURS[level](level)} ${message}`, ...details].join(', ')
+    const line = [`${COLOURS[level](level)} ${plain(message)}`, ...details].join(', ')
     const writer = level === 'warn' || level === 'error' ? errors : output
     writer.write(line)
   }

@@ -51,9 +51,25 @@ function selectorsIn(methodIdentifiers: unknown): readonly (readonly [string, st
   )
 }
 
-/** The function that a signature means: the only one of its name, or the only one with as many parameters. */
-function bySignature(signature: string, all: readonly FunctionModel[]): FunctionModel | undefined {
-  const named = all.filter(({ name }) => name === nameIn(signature))
+/** Can a transaction call it by a selector? */
+function isReachable({ isExternal, kind }: FunctionModel): boolean {
+  return isExternal && (kind === 'function' || kind === 'getter')
+}
+
+/** Functions whose selectors the tree does not give, by name. */
+function byName(functions: readonly FunctionModel[]): ReadonlyMap<string, readonly FunctionModel[]> {
+  const named = new Map<string, FunctionModel[]>()
+  for (const one of functions) {
+    if (!isReachable(one) || one.selector !== undefined) continue
+    const others = named.get(one.name)
+    if (others === undefined) named.set(one.name, [one])
+    else others.push(one)
+  }
+  return named
+}
+
+/** The function of its name that a signature means: the only one, or the only one with as many parameters. */
+function bySignature(signature: string, named: readonly FunctionModel[]): FunctionModel | undefined {
   const [first] = named
   if (first === undefined || named.length === 1) return first
   const arity = arityOf(signature)
@@ -67,22 +83,17 @@ export function contractModel(
   declarations: ReadonlyMap<number, Declaration>,
   evm: Json,
 ): ContractModel {
-  const bases = declared.bases.flatMap((id) => declarations.get(id) ?? [])
+  const bases = [...new Set(declared.bases)].flatMap((id) => declarations.get(id) ?? [])
   const inherited = bases.flatMap(({ functions }) => functions)
-  const reachable = inherited.filter(
-    ({ isExternal, kind }) => isExternal && (kind === 'function' || kind === 'getter'),
-  )
   const bySelector = new Map<string, FunctionModel>()
-  for (const one of reachable) {
+  for (const one of inherited.filter(isReachable)) {
     if (one.selector !== undefined && !bySelector.has(one.selector)) bySelector.set(one.selector, one)
   }
+  const named = bases.map(({ functions }) => byName(functions))
   for (const [signature, selector] of selectorsIn(evm.methodIdentifiers)) {
     if (bySelector.has(selector)) continue
-    for (const { functions } of bases) {
-      const found = bySignature(
-        signature,
-        functions.filter((one) => reachable.includes(one) && one.selector === undefined),
-      )
+    for (const functions of named) {
+      const found = bySignature(signature, functions.get(nameIn(signature)) ?? [])
       if (found === undefined) continue
       bySelector.set(selector, found)
       break

@@ -53,6 +53,39 @@ export interface Position {
 }
 
 const NEWLINE = 0x0a
+/** Bytes of a block whose characters are counted once. */
+const BLOCK_BYTES = 1024
+
+/** Characters that begin between two bytes of UTF-8, as JavaScript counts them: those beyond U+FFFF are two. */
+function charactersIn(bytes: Uint8Array, start: number, end: number): number {
+  let count = 0
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0
+    if ((byte & 0xc0) !== 0x80) count += byte >= 0xf0 ? 2 : 1
+  }
+  return count
+}
+
+/** Characters before each block, and before what follows the last one. */
+function countsOf(bytes: Uint8Array): number[] {
+  const counts = [0]
+  for (let start = 0; start + BLOCK_BYTES <= bytes.length; start += BLOCK_BYTES) {
+    counts.push((counts.at(-1) ?? 0) + charactersIn(bytes, start, start + BLOCK_BYTES))
+  }
+  return counts
+}
+
+/** The index of the last element of an ascending list that is at most `most`; -1 where none is. */
+function lastUpTo<T>(list: readonly T[], most: number, placeOf: (element: T) => number): number {
+  let [low, high] = [-1, list.length - 1]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    const element = list[middle]
+    if (element !== undefined && placeOf(element) <= most) low = middle
+    else high = middle - 1
+  }
+  return low
+}
 
 /** A source. Compilers count bytes of UTF-8. */
 export class SourceFile {
@@ -62,6 +95,10 @@ export class SourceFile {
   /** The first byte of each line. */
   #lines: readonly number[] | undefined
   readonly #functions: FunctionModel[] = []
+  /** The functions by their first bytes; absent until it is asked for. */
+  #byStart: readonly FunctionModel[] | undefined
+  /** Characters before each block of bytes. */
+  #counts: readonly number[] | undefined
 
   constructor(path: string, content: string) {
     this.path = path
@@ -85,6 +122,7 @@ export class SourceFile {
   /** Adds a function that is declared in it. */
   declare(declared: FunctionModel): void {
     this.#functions.push(declared)
+    this.#byStart = undefined
   }
 
   /** All functions in it, in the order of their declaration. */
@@ -92,23 +130,31 @@ export class SourceFile {
     return this.#functions
   }
 
-  /** The function or modifier around a range. */
+  /** The function or modifier around a range. Functions do not overlap. */
   functionAround(range: SourceRange): FunctionModel | undefined {
-    return this.#functions.find(({ range: outer }) => contains(outer, range))
+    this.#byStart ??= this.#functions.toSorted((a, b) => a.range.start - b.range.start)
+    const around = this.#byStart[lastUpTo(this.#byStart, range.start, (one) => one.range.start)]
+    return around && contains(around.range, range) ? around : undefined
   }
 
   /** Where a byte is. */
   positionOf(offset: number): Position {
     const starts = this.#lineStarts()
-    let low = 0
-    let high = starts.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if ((starts[middle] ?? 0) <= offset) low = middle
-      else high = middle - 1
-    }
-    const before = this.#utf8().subarray(starts[low], offset)
-    return { line: low + 1, column: before.toString('utf8').length + 1 }
+    const index = Math.max(
+      0,
+      lastUpTo(starts, offset, (start) => start),
+    )
+    const column = this.#charactersBefore(offset) - this.#charactersBefore(starts[index] ?? 0) + 1
+    return { line: index + 1, column }
+  }
+
+  /** Characters before a byte, in time that does not depend on the length of the line. */
+  #charactersBefore(offset: number): number {
+    const bytes = this.#utf8()
+    this.#counts ??= countsOf(bytes)
+    const end = Math.min(offset, bytes.length)
+    const block = Math.floor(end / BLOCK_BYTES)
+    return (this.#counts[block] ?? 0) + charactersIn(bytes, block * BLOCK_BYTES, end)
   }
 
   /** The text of a line, without its end. */

@@ -7,8 +7,8 @@ import { START } from './bitcoin-server.ts'
 
 const ADDRESS = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn'
 
-function requests(settled: () => Promise<void>) {
-  const bitcoin = createBitcoin({ clock: () => START, seed: new Uint8Array(32) })
+function requests(settled: () => Promise<void>, clock = () => START) {
+  const bitcoin = createBitcoin({ clock, seed: new Uint8Array(32) })
   const answers = new BitcoinRequests({ bitcoin, report: () => {}, settled })
   return async (method: string, ...params: unknown[]) => {
     const body = JSON.stringify({ id: 1, method, params })
@@ -45,5 +45,19 @@ describe('a request', () => {
       error: { code: -20, message: 'The disk is full.' },
     })
     expect(await call('getblockcount')).toMatchObject({ error: null })
+  })
+
+  it('says so when blocks would be too far ahead of the clock', async () => {
+    let now = START
+    const call = requests(
+      async () => {},
+      () => now,
+    )
+    await call('generatetoaddress', 12, ADDRESS)
+    now -= 10_000
+    expect(await call('generatetoaddress', 1, ADDRESS)).toMatchObject({
+      result: null,
+      error: { code: -1, message: expect.stringMatching(/^TestBlockValidity failed: time-too-new/) },
+    })
   })
 })

@@ -135,6 +135,15 @@ describe('output for people', () => {
     expect(output).toEqual(['eth_ [2Jx y 1.0 ms bad line '])
   })
 
+  it('prints what other nodes say on one line without control characters', () => {
+    const { reporter, errors } = forPeople()
+    const error = new NodeError('upstream', 'failed: \x1b]0;x\x07\nerror forged')
+    reporter.logger.warn(`${error.message}; blocks are mined without it`, { error })
+    expect(errors).toEqual([
+      'warn failed:  ]0;x error forged; blocks are mined without it, error: failed:  ]0;x error forged',
+    ])
+  })
+
   it('hides the messages of internal errors', () => {
     const { reporter, output } = forPeople()
     reporter.call('eth_call', 1, new TypeError('undefined is not a function'), ORIGIN)

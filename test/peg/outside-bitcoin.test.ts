@@ -231,4 +231,48 @@ describe('the chain of a Bitcoin Core', () => {
     )
     mainnet.close()
   })
+
+  it('whose templates no local chain can use is mined without, and its errors tell no password', async () => {
+    const lies: Record<string, unknown>[] = [
+      { bits: '00000000' },
+      { bits: '1d00ffff' },
+      { version: 2 ** 40 },
+      { curtime: -1 },
+      { height: 2 ** 40 },
+      { coinbasevalue: 2 ** 52 },
+    ]
+    let lie: Record<string, unknown> = {}
+    const liar = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      const { authorization = '' } = request.headers
+      if (JSON.parse(body).method === 'generatetoaddress') {
+        const message = `not for ${authorization}, ${PASSWORD}`
+        response.end(JSON.stringify({ result: null, error: { code: -1, message } }))
+        return
+      }
+      const url = `http://127.0.0.1:${outside.port}/`
+      const answer = await fetch(url, { method: 'POST', headers: { authorization }, body })
+      const { result, error } = (await answer.json()) as { result: object; error: object | null }
+      const isTemplate = JSON.parse(body).method === 'getblocktemplate'
+      response.end(JSON.stringify({ result: isTemplate ? { ...result, ...lie } : result, error }))
+    })
+    await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve))
+    const { port } = liar.address() as AddressInfo
+    try {
+      const bitcoinRpc = `http://tandem:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`
+      const { node, call } = await started({ bitcoinRpc, federation: 'off' })
+      const proofOf = async () => {
+        await call('evm_mine')
+        const { bitcoinHeader } = node.engine.queries.head().block.header
+        return displayed(decodeHeader(bitcoinHeader).previous)
+      }
+      expect(await proofOf()).toBe(outside.best.hash)
+      for (lie of lies) expect(await proofOf()).not.toBe(outside.best.hash)
+      await expect(call('btc_mine')).rejects.toThrow(/failed: not for Basic \*\*\*, \*\*\*$/)
+    } finally {
+      liar.closeAllConnections()
+      liar.close()
+    }
+  })
 })

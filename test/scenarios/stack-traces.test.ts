@@ -228,4 +228,33 @@ describe('evm_stackTrace', () => {
       { kind: 'function-not-payable', contract: 'C', function: 'constructor', file: 'c.sol', line: 8 },
     ])
   })
+
+  it('has 1024 frames at most, whatever a source map and a list of bases say', async () => {
+    t = await servedNode()
+    const [to] = await t.call('eth_accounts')
+    const content = 'x'.repeat(100)
+    const declared = {
+      nodeType: 'ContractDefinition',
+      id: 1,
+      name: 'C',
+      linearizedBaseContracts: Array.from({ length: 10_000 }, () => 1),
+      src: '0:100:0',
+      nodes: ['a', 'b'].map((name) => ({ nodeType: 'FunctionDefinition', name, src: '0:100:0' })),
+    }
+    // JUMPDEST PUSH1 0 JUMP: each jump is said to enter a function.
+    const deployedBytecode = { object: '5b600056', sourceMap: '0:1:0:-;1:1:0:-;2:1:0:i' }
+    await t.call('evm_addSources', {
+      solcVersion: '0.8.35',
+      input: { language: 'Solidity', sources: { 'c.sol': { content } } },
+      output: {
+        sources: { 'c.sol': { id: 0, ast: { nodeType: 'SourceUnit', nodes: [declared] } } },
+        contracts: { 'c.sol': { C: { abi: [], evm: { deployedBytecode } } } },
+      },
+    })
+    await t.call('hardhat_setCode', to, '0x5b600056')
+    const { stackTrace } = await t.call('evm_stackTrace', { to, gas: '0x20000' })
+    expect(stackTrace.length).toBeGreaterThan(1000)
+    expect(stackTrace.length).toBeLessThanOrEqual(1024)
+    expect(stackTrace.at(-1)).toMatchObject({ kind: 'out-of-gas', contract: 'C', function: 'b' })
+  })
 })

@@ -79,6 +79,35 @@ describe('SourceFile', () => {
     expect(file.lineText(5)).toBeUndefined()
   })
 
+  it('counts the characters of lines of any length as JavaScript does', () => {
+    const piece = fc.constantFrom('x', 'Ü', '字', '😀', '\n', 'y'.repeat(1023), '漢'.repeat(2000))
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), fc.nat(), (pieces, chosen) => {
+        const before = pieces.slice(0, chosen % (pieces.length + 1)).join('')
+        const lines = before.split('\n')
+        expect(new SourceFile('a.sol', pieces.join('')).positionOf(Buffer.byteLength(before))).toEqual({
+          line: lines.length,
+          column: (lines.at(-1) ?? '').length + 1,
+        })
+      }),
+    )
+  })
+
+  it('finds the function around a range', () => {
+    const facts = {
+      isPayable: false,
+      changesState: true,
+      isExternal: true,
+      arity: 0,
+      kind: 'function',
+    } as const
+    const ranges = [20, 0, 10].map((start) => ({ file, start, end: start + 5 }))
+    for (const range of ranges) file.declare({ ...facts, name: `from ${range.start}`, range })
+    const nameAt = (start: number, end: number) => file.functionAround({ file, start, end })?.name
+    expect([nameAt(0, 5), nameAt(12, 13), nameAt(24, 25)]).toEqual(['from 0', 'from 10', 'from 20'])
+    expect([nameAt(4, 6), nameAt(7, 8), nameAt(25, 26)]).toEqual([undefined, undefined, undefined])
+  })
+
   it('puts what is behind the end on the last line', () => {
     expect(file.positionOf(1000).line).toBe(4)
   })

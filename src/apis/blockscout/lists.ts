@@ -2,7 +2,7 @@
 import type { Hex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { heightOf, type TokenTransfer, type TokenType } from '../../engine/queries/token-transfers.ts'
-import type { Token } from '../../engine/queries/tokens.ts'
+import { questionTime, type Token } from '../../engine/queries/tokens.ts'
 import type { Place } from '../etherscan/account-rows.ts'
 import { placesOf } from '../etherscan/account-rows.ts'
 import { ApiError } from '../request.ts'
@@ -132,7 +132,7 @@ export async function transactionList(
 /** Transfers that are read for the tokens of an account. */
 const MOST_TRANSFERS = 10_000
 
-/** What an account has of the tokens that it ever received or sent, by what their contracts answer. */
+/** What an account has of the tokens that it ever received or sent, by what their contracts answer within 5 seconds. */
 export async function tokenBalances(engine: Engine, account: Hex, query: URLSearchParams) {
   const types = typesIn(query)
   const candidates = new Map<string, TokenTransfer>()
@@ -146,8 +146,10 @@ export async function tokenBalances(engine: Engine, account: Hex, query: URLSear
     if (++read === MOST_TRANSFERS) break
   }
   const tokenOf = tokenReader(engine)
+  const isTime = questionTime()
   const balances: object[] = []
   for (const transfer of candidates.values()) {
+    if (!(await isTime())) break
     const { token, type, tokenId } = transfer
     const id = type === 'erc1155' ? tokenId : undefined
     const value = await engine.queries.tokenBalance(token, account, { tokenId: id })

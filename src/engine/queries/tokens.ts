@@ -13,8 +13,9 @@ import { type TokenTransfer, type TokenType, type TransferQuery, tokenTransfers 
 const WORD = 32
 /** Transfers that are read for the holders of a token, or for the tokens of a chain. */
 const MOST_TRANSFERS = 10_000
-/** Accounts that are asked for, and milliseconds that it may take. */
+/** Accounts that are asked for. */
 const MOST_CANDIDATES = 5000
+/** Milliseconds that questions about many tokens or accounts may take. */
 const MOST_MS = 5000
 
 /** Questions to a contract; arguments follow. */
@@ -59,7 +60,7 @@ export interface TokenQueries {
   tokenTransfers(query: Partial<TransferQuery>): AsyncGenerator<TokenTransfer>
   /** What a contract tells of itself; `undefined` for a contract that neither transfers tokens nor answers as one. Throws `block-not-found`. */
   token(address: Hex, reference?: BlockReference): Promise<Token | undefined>
-  /** The tokens of the newest 10,000 transfers, the latest first. */
+  /** The tokens of the newest 10,000 transfers, the latest first; those that answer within 5 seconds. */
   tokens(): Promise<readonly Token[]>
   /** The holders among the receivers of the newest 10,000 transfers, by what the contract answers now; `undefined` where it is no token. */
   tokenHolders(address: Hex): Promise<TokenHolders | undefined>
@@ -93,6 +94,16 @@ function balanceQuestion(account: Hex, tokenId: bigint | undefined): Uint8Array 
   return tokenId === undefined
     ? concat(QUESTION.balanceOf, wordOf(account))
     : concat(QUESTION.balanceOfId, wordOf(account), wordOf(tokenId))
+}
+
+/** Lets others run when it is their turn; is there time for another question? */
+export function questionTime(): () => Promise<boolean> {
+  const yieldIfDue = createEventLoopYield('query')
+  const end = performance.now() + MOST_MS
+  return async () => {
+    await yieldIfDue()
+    return performance.now() <= end
+  }
 }
 
 /** The token queries of a node. */
@@ -131,7 +142,11 @@ export class ChainTokens implements TokenQueries {
     }
     const place = await simulationPlace(this.#parts, LATEST, {})
     const tokens: Token[] = []
-    for (const [address, type] of types) tokens.push(await this.#tokenOf(address, type, place))
+    const isTime = questionTime()
+    for (const [address, type] of types) {
+      if (!(await isTime())) break
+      tokens.push(await this.#tokenOf(address, type, place))
+    }
     return tokens
   }
 
@@ -148,12 +163,10 @@ export class ChainTokens implements TokenQueries {
     }
     if (read === 0) return undefined
     const place = await simulationPlace(this.#parts, LATEST, {})
-    const yieldIfDue = createEventLoopYield('query')
-    const end = performance.now() + MOST_MS
+    const isTime = questionTime()
     const holders: TokenHolder[] = []
     for (const { account, tokenId } of candidates.values()) {
-      await yieldIfDue()
-      if (performance.now() > end) {
+      if (!(await isTime())) {
         isComplete = false
         break
       }

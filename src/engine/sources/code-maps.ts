@@ -5,6 +5,7 @@ import type { CodeMap } from '../../source-level/code-map.ts'
 import { CompilationMap } from '../../source-level/compilation-map.ts'
 import type { RecordedMessage } from '../../source-level/message-recorder.ts'
 import type { CodeOf } from '../../source-level/stack/message-run.ts'
+import { createEventLoopYield } from '../event-loop.ts'
 import type { SourceStore } from './source-store.ts'
 
 /** Characters of the compilations that are kept with their maps. */
@@ -48,13 +49,17 @@ export class CodeMaps {
   /** The maps of the codes that a message, and those that it sent, ran. */
   async of(root: RecordedMessage): Promise<CodeOf> {
     const found = new Map<RecordedMessage, CodeMap>()
-    const open = [root]
+    const yieldIfDue = createEventLoopYield('query')
+    const messages = [root]
     for (let read = 0; read < MOST_MESSAGES; read++) {
-      const message = open.shift()
+      const message = messages[read]
       if (message === undefined) break
+      await yieldIfDue()
       const map = await this.#mapOf(message)
       if (map !== undefined) found.set(message, map)
-      open.push(...message.sent.map((sent) => sent.message))
+      for (const { message: next } of message.sent) {
+        if (messages.length < MOST_MESSAGES) messages.push(next)
+      }
     }
     return (message) => found.get(message)
   }

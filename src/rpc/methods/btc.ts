@@ -244,7 +244,8 @@ export const btc_request = method({
   },
   result: () => z.object({ status: z.int(), type: z.string(), body: z.string() }).nullable(),
   examples: [],
-  run: async (request, context) => (await pegOf(context).answer(request, () => false)) ?? null,
+  run: async (request, context) =>
+    (await pegOf(context).answer(request, () => context.session.isGone?.() === true)) ?? null,
 })
 
 export const btc_status = method({

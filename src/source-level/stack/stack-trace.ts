@@ -26,6 +26,14 @@ import {
 } from './submessages.ts'
 import { mayBeUnmapped, unmappedRevert, unmappedRevertBeforeFunction } from './unmapped-revert.ts'
 
+/**
+ * Internal calls that are open at once: each has its return address on the stack, which holds 1024 words. A map with more
+ * is malformed.
+ */
+const MOST_OPEN = 1024
+/** Frames of a trace; the outermost beyond are left out. */
+const MOST_FRAMES = 1024
+
 /** What a trace needs besides the message. */
 export interface TraceSources {
   readonly codeOf: CodeOf
@@ -101,7 +109,7 @@ function walk(run: MessageRun): Walk {
       continue
     }
     const next = run.at(index + 1)
-    if (next?.opcode !== OP.JUMPDEST) continue
+    if (next?.opcode !== OP.JUMPDEST || frames.length === MOST_OPEN) continue
     const caller = entries.length === 0 ? called : entries.at(-1)?.active
     frames.push(siteFrame(run, index, caller))
     const isOwn = next.range !== undefined && (caller === undefined || run.code.mayRunIn(caller, next.range))
@@ -146,11 +154,11 @@ export class StackTracer {
     this.#sources = sources
   }
 
-  /** The frames of a failed message, outermost first; none for one that succeeded. */
+  /** The frames of a failed message, outermost first, 1024 at most; none for one that succeeded. */
   trace(message: RecordedMessage): readonly StackFrame[] {
     let frames = this.#traced.get(message)
     if (frames === undefined) {
-      frames = this.#trace(message)
+      frames = this.#trace(message).slice(-MOST_FRAMES)
       this.#traced.set(message, frames)
     }
     return frames

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createNode, type Node, serve } from '../../../src/index.ts'
 import { METHODS } from '../../../src/rpc/methods/index.ts'
+import { openSession } from '../../../src/rpc/session.ts'
 import { COW } from '../../support/noting-chain.ts'
 
+/** A Bitcoin address of regtest. */
+const MINER = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn'
 const RECEIVER = '0x00000000000000000000000000000000000b0b01'
 
 const open: { close(): Promise<void> }[] = []
@@ -54,6 +57,17 @@ describe('the methods of the peg', () => {
     expect(await call('btc_status')).toMatchObject({ bitcoin: { mempool: 1 }, pegOuts: [] })
     expect(await call('btc_mine')).toHaveLength(1)
     expect(await call('btc_status')).toMatchObject({ bitcoin: { height: 454, mempool: 0 } })
+  })
+
+  it('end the mining of a request whose caller has gone', async () => {
+    const node = await createNode({ bitcoin: true, frozenClock: true })
+    open.push(node)
+    let asked = 0
+    const session = { ...openSession('http'), isGone: () => ++asked > 20 }
+    const body = JSON.stringify({ id: 1, method: 'generatetoaddress', params: [1e9, MINER] })
+    const message = { jsonrpc: '2.0', id: 1, method: 'btc_request', params: ['POST', '/', body] }
+    await node.dispatcher.dispatchText(JSON.stringify(message), session)
+    expect(asked).toBeGreaterThan(20)
   })
 
   it('say in words why coins do not move', async () => {

@@ -1,5 +1,5 @@
 /** Tokens of each standard, by contracts of OpenZeppelin: what they tell, their transfers and holders. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Hex } from '../../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../../src/node/node.ts'
 import { BOB, CAROL, deployTokens, type TokenChain } from '../../support/token-chain.ts'
@@ -137,6 +137,21 @@ describe('evm_tokenHolders', () => {
 })
 
 describe('evm_tokens', () => {
+  it('asks no further contract after five seconds, and neither do the other methods', async () => {
+    let now = performance.now()
+    // Each reading of the clock is six seconds later.
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6000))
+    try {
+      expect(await request('evm_tokens')).toEqual([])
+      expect(await request('evm_tokenHolders', chain.token)).toEqual({ holders: [], isComplete: false })
+      const { transfers, tokens } = await request('evm_tokenTransfers', { token: chain.token })
+      expect(transfers.length).toBeGreaterThan(0)
+      expect(tokens).toMatchObject([{ type: 'erc20', address: chain.token, name: null }])
+    } finally {
+      clock.mockRestore()
+    }
+  })
+
   it('returns the tokens with transfers, the latest first', async () => {
     const tokens = await request('evm_tokens')
     expect(tokens.map(({ address }: { address: Hex }) => address).slice(0, 3)).toContain(chain.goods)
