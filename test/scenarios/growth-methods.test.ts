@@ -77,4 +77,4 @@ describe.each([
 
 it('a chain of a pool answers with the same work when there are more chains', async () => {
   expect(await grownWith(Object.values(IN_POOL), () => true, [4, 60])).toEqual([])
-})
+}, 240_000)

@@ -35,7 +35,7 @@ const PROGRAM_FOLDERS = [
   ...(process.env.PATH ?? '').split(delimiter),
 ]
 /** Milliseconds after which a block counts as hanging. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 55_000
 
 /** The output and exit of a program. */
 interface Outcome {
