@@ -66,7 +66,7 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
 /** The explorer runs in the browser and reaches the node by JSON-RPC: it imports itself and these, and nothing imports it. */
 const EXPLORER = 'ui'
 /** Modules without imports, which the explorer shares. */
-const EXPLORER_SHARES = ['chain/merged-mining/sha256-midstate.ts']
+const EXPLORER_SHARES = ['chain/merged-mining/sha256-midstate.ts', 'chain/rule-table.ts']
 const EXPLORER_LIBRARIES = ['preact', 'preact/hooks', '@preact/signals', 'viem/utils']
 
 const all = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))

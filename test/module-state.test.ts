@@ -21,6 +21,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'abi/codec.ts: loading':
     'the library, loaded once; its decoders go with the parameters, which belong to a registry',
   'abi/console.ts: forms': 'a constant, made when it is first asked for',
+  'abi/standard-events.ts: known': 'constants of a codec, of which there is one',
   'chain/activations.ts: activating': 'a constant for each network',
   'chain/bloom.ts: knownBits':
     'at most 4096 hashed items (addresses and topics, 66 characters) with three numbers each, 1 MB',
@@ -74,6 +75,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'evm/word.ts: addresses': '512 texts of 42 characters, 32 kB',
   'evm/word.ts: words': '512 words of 32 bytes, 32 kB',
   'node/origin.ts: origins': 'goes with its node',
+  'rpc/contract-abis.ts: registries': 'goes with its artifact',
   'rpc/openrpc.ts: entries': 'goes with its method',
   'rpc/wire/block.ts: described': 'goes with its block',
   'rpc/wire/trace/registry.ts: mux': 'code',

@@ -62,7 +62,7 @@ describe('rules of a chain', () => {
     })
     expect(regtest({ rules: 'next', deactivate: ['rskip543'] })).toEqual(RULE_HEIGHTS.regtest)
     expect(() => regtest({ rules: { rskip546: 3 } })).toThrow(
-      saying('Option "rules": rskip546 cannot hold without rskip543.'),
+      saying('rskip546 cannot hold without rskip543.'),
     )
     expect(() => regtest({ rules: { rskip546: 3, rskip543: 4 } })).toThrow('rskip546 cannot hold')
   })
@@ -80,16 +80,12 @@ describe('rules of a chain', () => {
 
   it('refuse names that are not known, with the nearest, and bad heights', () => {
     expect(() => regtest({ activate: ['rskip5599'] })).toThrow(
-      saying(
-        'Option "activate": "rskip5599" is no rule or upgrade that this version knows; the nearest is rskip559.',
-      ),
+      saying('"rskip5599" is no rule or upgrade that this version knows; the nearest is rskip559.'),
     )
     expect(() => regtest({ rules: 'vetiver90' })).toThrow(
-      saying(
-        'Option "rules": "vetiver90" is no rule or upgrade that this version knows; the nearest is vetiver900.',
-      ),
+      saying('"vetiver90" is no rule or upgrade that this version knows; the nearest is vetiver900.'),
     )
-    expect(() => regtest({ rules: { __proto__x: 1 } })).toThrow('Option "rules": "__proto__x" is')
+    expect(() => regtest({ rules: { __proto__x: 1 } })).toThrow('"__proto__x" is')
     expect(() => regtest({ deactivate: ['constructor'] })).toThrow('"constructor" is no rule')
     for (const text of ['rskip559@', 'rskip559@x', 'rskip559@1@2', 'rskip559@4294967296']) {
       expect(() => regtest({ activate: [text] })).toThrow(`${JSON.stringify(text)} is not a name`)
@@ -100,7 +96,7 @@ describe('rules of a chain', () => {
     expect(chosenHeights('mainnet', { activate: ['tbd1000'] }, 9_000_001).rskip559).toBe(9_000_001)
     expect(() => chosenHeights('mainnet', { deactivate: ['rskip398'] }, 9_000_001)).toThrow(
       saying(
-        'Option "rules": rskip398 would change in a block of the upstream; on this fork rules can change from block 9000001 on.',
+        'rskip398 would change in a block of the upstream; on this fork rules can change from block 9000001 on.',
       ),
     )
   })

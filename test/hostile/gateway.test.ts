@@ -22,7 +22,7 @@ beforeAll(async () => {
   key = await keys.add('team', { allow: ['eth', 'net', 'web3', 'trace'] })
   dev = await keys.add('developer', { allow: ['eth', 'debug', 'evm'] })
   simulator = await keys.add('simulator', {
-    allow: ['eth', 'debug', 'trace', 'ots', 'evm_simulate', 'tenderly'],
+    allow: ['eth', 'debug', 'trace', 'ots', 'evm_simulate', 'evm_stackTrace', 'tenderly'],
   })
   await keys.add('entitled', { allow: ['eth', 'debug'], stateOverride: true })
   served = await servedNode(
@@ -148,6 +148,7 @@ describe('a key', () => {
       debug_traceCall: [{ to: CODE }, 'latest', { stateOverrides: overrides }],
       eth_simulateV1: [{ blockStateCalls: [{ stateOverrides: overrides, calls: [{ to: CODE }] }] }, 'latest'],
       evm_simulate: [{ steps: [{ set: overrides }] }],
+      evm_stackTrace: [{ to: CODE }, 'latest', overrides],
       tenderly_simulateTransaction: [{ to: CODE }, 'latest', overrides],
       tenderly_simulateBundle: [[{ to: CODE }], 'latest', overrides],
       tenderly_estimateGas: [{ to: CODE }, 'latest', overrides],

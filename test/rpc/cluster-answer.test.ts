@@ -9,15 +9,18 @@ import { dispatcherOf } from '../support/rpc.ts'
 /** Namespaces whose methods change or read what only the leader has: its clock, snapshots, overrides and work. */
 const OF_LEADER = ['anvil', 'evm', 'hardhat', 'miner', 'mnr', 'txpool']
 
+/** Methods outside `personal` that carry a private key. */
+const KEYS = ['fed_importKey']
+
 const CALL = { owner: '', label: 'test', entitlements: [], timeoutMs: 60_000 }
 const signal = new AbortController().signal
 
 describe('which node of a cluster answers a method', () => {
-  it.each(METHODS.map((method) => [method.name, method] as const))('%s', (_name, method) => {
+  it.each(METHODS.map((method) => [method.name, method] as const))('%s', (name, method) => {
     const { answeredBy, changesState, notifies } = method
     const namespaces = namesOf(method).map(namespaceOf)
     if (notifies || namespaces.includes('sco')) expect(answeredBy).toBe('self')
-    else if (namespaces.includes('personal')) expect(answeredBy).toBe('holder')
+    else if (namespaces.includes('personal') || KEYS.includes(name)) expect(answeredBy).toBe('holder')
     else if (changesState || namespaces.some((name) => OF_LEADER.includes(name)))
       expect(answeredBy).toBe('leader')
   })
