@@ -108,7 +108,7 @@ export class BitcoinDispatcher {
   }
 
   /**
-   * The answer to a message, once what it changed is on disk. Calls end early once nobody waits for it. Rejects only with
+   * The answer to a message, once what it changed is on disk. Calls end early once no caller waits for it. Rejects only with
    * `overloaded`, before the first change, where another node of the cluster makes the changes.
    */
   async dispatch(message: string, caller: Caller): Promise<Answer> {

@@ -19,7 +19,7 @@ export const STANDARDS: Readonly<Record<TokenType, string>> = {
   erc721: 'ERC-721',
   erc1155: 'ERC-1155',
 }
-const NOBODY = /^0x0{40}$/
+const ZERO_ADDRESS = /^0x0{40}$/
 const LATEST = { tag: 'latest' } as const
 
 /** Unix seconds as text of ISO 8601. */
@@ -80,8 +80,8 @@ function totalOf({ type, amount = 0n, tokenId = 0n }: TokenTransfer, decimals: s
 }
 
 function transferType({ from, to }: TokenTransfer): string {
-  if (NOBODY.test(from)) return 'token_minting'
-  return NOBODY.test(to) ? 'token_burning' : 'token_transfer'
+  if (ZERO_ADDRESS.test(from)) return 'token_minting'
+  return ZERO_ADDRESS.test(to) ? 'token_burning' : 'token_transfer'
 }
 
 /** `TokenTransfer`. */
