@@ -1,9 +1,10 @@
 /** What answers look like, and how they are written: as text, in pieces, within their limits. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { toHex } from '../../src/encoding/hex.ts'
 import { NodeError } from '../../src/errors.ts'
 import { type Logger, silentLogger } from '../../src/logger.ts'
-import { RawJson, rawJson, writtenArray } from '../../src/rpc/raw-json.ts'
+import { RawJson, rawJson, writtenArray, writtenHex } from '../../src/rpc/raw-json.ts'
 import {
   createReplyWriter,
   type Id,
@@ -50,6 +51,18 @@ describe('written as text', () => {
     expect(JSON.parse(writer(100, logger)(unwritable).toString())).toEqual(tooLong(100, 4))
     const line = { message: 'a reply could not be written', error: expect.any(TypeError) }
     expect(lines).toEqual([line, line])
+  })
+})
+
+describe('hex', () => {
+  it.each([0, 32_768, 32_769, 65_536, 100_001])('of %i bytes is written as it would be built', (length) => {
+    const bytes = new Uint8Array(length).map((_, i) => i * 7)
+    expect(writer(0)(answer(writtenHex(bytes))).toString()).toBe(JSON.stringify(answer(toHex(bytes))))
+  })
+
+  it('counts towards the limit of a reply', () => {
+    const long = answer(writtenHex(new Uint8Array(40_000)))
+    expect(JSON.parse(writer(80_000)(long).toString())).toEqual(tooLong(80_000, 1))
   })
 })
 

@@ -6,6 +6,7 @@ import { encodeReceipt } from '../../chain/receipt.ts'
 import { toHex } from '../../encoding/hex.ts'
 import { blockAt } from '../block-lookup.ts'
 import { method } from '../method.ts'
+import { writtenHex } from '../raw-json.ts'
 import { LookupBlock } from '../wire/block-reference.ts'
 import { DataText, TransactionHash } from '../wire/scalars.ts'
 
@@ -25,7 +26,7 @@ export const debug_getRawBlock = method({
     },
   ],
   async run({ block }, { engine }) {
-    return toHex(encodeBlock((await blockAt(block, engine)).executed.block, engine.config))
+    return writtenHex(encodeBlock((await blockAt(block, engine)).executed.block, engine.config))
   },
 })
 

@@ -6,6 +6,7 @@ import { invalidParams } from '../../../errors.ts'
 import { andThen } from '../../../maybe-promise.ts'
 import { type Context, method } from '../../method.ts'
 import { optional, orNull, refuse } from '../../parameter.ts'
+import { writtenHex } from '../../raw-json.ts'
 import { placedSimulation } from '../../simulation-options.ts'
 import { simulatedRequest } from '../../typed-request.ts'
 import { BlockOverrides } from '../../wire/block-overrides.ts'
@@ -64,7 +65,7 @@ export const eth_call = method({
     requireReceiver(transaction, context)
     return andThen(
       context.engine.queries.call(simulatedRequest(transaction, context.engine), reference, options),
-      toHex,
+      writtenHex,
     )
   },
 })
