@@ -20,21 +20,34 @@ const SIMULATION = 'test/simulation/'
 /** Counts steps of iterators, which makes all iteration of the process slow from then on. */
 const COUNTS_WORK = /support\/(work|growth\/)/
 
+/** Pages of the explorer in a browser: `npm run test:browser`. */
+const IN_BROWSER = /\bCHROMIUM\b/
+
+/** Pack, install and compile: `npm run test:install`. */
+const installing = ['test/packaging/package.test.ts', 'test/runners/runners.test.ts']
+
+/** Runs each block of the documents: `npm run test:recipes`. */
+const recipes = ['test/docs/recipes.test.ts']
+
+const texts = readdirSync(new URL('test', import.meta.url), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts'))
+  .map((file) => [`test/${file}`, readFileSync(new URL(`test/${file}`, import.meta.url), 'utf8')] as const)
+
+const inBrowser = texts.filter(([, text]) => IN_BROWSER.test(text)).map(([file]) => file)
+
 /**
  * These files have a process each. All others share one process a worker, which loads each module once; loading the
  * node anew for each file takes longer than all of their tests.
  */
-const isolated = readdirSync(new URL('test', import.meta.url), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.test.ts'))
-  .map((file) => `test/${file}`)
-  .filter((file) => {
-    const text = readFileSync(new URL(file, import.meta.url), 'utf8')
+const isolated = texts
+  .filter(([file, text]) => {
     const isApart = [REPLACES, AWAITS_OPCODES, COUNTS_WORK].some((sign) => sign.test(text))
     return isApart || file.startsWith(SIMULATION)
   })
+  .map(([file]) => file)
 
 /** Short files that take long. Vitest starts large ones first where it knows no times, and would end with these, alone. */
-const LONG = ['execution/reference-chains', 'docs/recipes', 'packaging/package']
+const LONG = ['execution/reference-chains', 'replication/takeover', 'cli/verify-killed']
 
 /** Starts these right after the files that have a process of their own, so that both workers end at the same time. */
 class LongFirst extends BaseSequencer {
@@ -62,11 +75,14 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: [FILES],
-          exclude: isolated,
+          exclude: [...isolated, ...inBrowser, ...installing, ...recipes],
           isolate: false,
         },
       },
       { extends: true, test: { name: 'isolated', include: isolated } },
+      { extends: true, test: { name: 'browser', include: inBrowser, isolate: false } },
+      { extends: true, test: { name: 'install', include: installing } },
+      { extends: true, test: { name: 'recipes', include: recipes } },
     ],
   },
 })

@@ -66,8 +66,9 @@ describeWith(NATS_SERVER, 'a leader that fails', () => {
   }
 
   it.each([
-    { count: 1, rounds: Number(ROUNDS ?? 3) },
-    { count: 3, rounds: Number(ROUNDS ?? 1) },
+    { count: 1, rounds: Number(ROUNDS ?? 2) },
+    // Three servers take long to elect among themselves; clustered-servers.test.ts has the loss of one.
+    ...(ROUNDS === undefined ? [] : [{ count: 3, rounds: Number(ROUNDS) }]),
   ])(
     'is replaced within seconds, $rounds times under load with $count nats-servers, and no acknowledged block is lost',
     async ({ count, rounds }) => {

@@ -13,7 +13,7 @@ import { replayFromGenesis } from '../support/replay.ts'
 const COW = new Wallet('0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4')
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
 /** `npm run test:crashes` asks for more. */
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 10)
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 4)
 
 const directories: string[] = []
 function freshDirectory(): string {

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const COW = new Wallet('0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4')
 const BOB = '0x7986b3df570230288501eea3d890bd66948c9b79'
 /** Each depth and each number of answers comes up; `npm run test:crashes` asks for more. */
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 10)
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 4)
 const REORGS = 8
 
 const signed = (nonce: number) =>

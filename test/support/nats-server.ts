@@ -19,14 +19,14 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Resolves when the server takes connections and its JetStream is ready. */
-async function launch(args: readonly string[], isReady: RegExp): Promise<ChildProcess> {
+/** Resolves when the server takes connections. */
+async function launch(args: readonly string[]): Promise<ChildProcess> {
   const child = spawn(NATS_SERVER.path, [...args])
   await new Promise<void>((resolve, reject) => {
     let printed = ''
     child.stderr.on('data', (chunk) => {
       printed += chunk
-      if (isReady.test(printed)) resolve()
+      if (printed.includes('Server is ready')) resolve()
     })
     child.on('close', () => reject(new Error(`nats-server ended: ${printed}`)))
   })
@@ -48,7 +48,7 @@ export interface NatsServer {
 }
 
 /** Makes a server without starting it. */
-function server(port: number, isReady: RegExp, further: readonly string[], config?: string): NatsServer {
+function server(port: number, further: readonly string[], config?: string): NatsServer {
   const folder = mkdtempSync(join(tmpdir(), 'nats-'))
   const args = ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', String(port), ...further]
   let child: ChildProcess | undefined
@@ -57,7 +57,7 @@ function server(port: number, isReady: RegExp, further: readonly string[], confi
     configured = other ?? configured
     const file = join(folder, 'server.conf')
     if (configured !== undefined) writeFileSync(file, configured)
-    child = await launch(configured === undefined ? args : [...args, '-c', file], isReady)
+    child = await launch(configured === undefined ? args : [...args, '-c', file])
   }
   const kill = async () => {
     const killed = child
@@ -83,7 +83,7 @@ function server(port: number, isReady: RegExp, further: readonly string[], confi
 
 /** Starts one server on a free port, with the text of a configuration file. */
 export async function natsServer(config?: string): Promise<NatsServer> {
-  const started = server(await freePort(), /Server is ready/, [], config)
+  const started = server(await freePort(), [], config)
   await started.restart()
   return started
 }
@@ -96,26 +96,25 @@ export async function natsCluster(): Promise<{
   const ports = await Promise.all(Array.from({ length: 6 }, freePort))
   const routes = ports.slice(3).map((port) => `nats-route://127.0.0.1:${port}`)
   const servers = routes.map((route, index) =>
-    server(
-      ports[index] as number,
-      /JetStream cluster new metadata leader|JetStream cluster recovered state|Self is new JetStream cluster metadata leader/,
-      [
-        ...['-n', `server-${index}`, '--cluster_name', 'test'],
-        ...['--cluster', route.replace('nats-route', 'nats'), '--routes', routes.join(',')],
-      ],
-    ),
+    server(ports[index] as number, [
+      ...['-n', `server-${index}`, '--cluster_name', 'test'],
+      ...['--cluster', route.replace('nats-route', 'nats'), '--routes', routes.join(',')],
+    ]),
   )
   await Promise.all(servers.map(({ restart }) => restart()))
-  await untilJetStreamAnswers(servers.map(({ url }) => url))
+  await untilCopiesAreKept(servers.map(({ url }) => url))
   return { url: servers.map(({ url }) => url).join(','), servers }
 }
 
-/** Servers that have just formed a cluster may take seconds until one answers about streams. */
-async function untilJetStreamAnswers(servers: readonly string[]): Promise<void> {
+/** Servers that have just formed a cluster take seconds until each can hold a copy of a stream. */
+async function untilCopiesAreKept(servers: readonly string[]): Promise<void> {
+  const name = 'probe'
   for (let attempt = 1; ; attempt++) {
     const connection = await connect({ servers: [...servers] })
     try {
-      await jetstreamManager(connection, { timeout: 3_000 })
+      const manager = await jetstreamManager(connection, { timeout: 3_000 })
+      await manager.streams.add({ name, subjects: [name], num_replicas: servers.length })
+      await manager.streams.delete(name)
       return
     } catch (error) {
       if (attempt === 10) throw error
