@@ -4,6 +4,7 @@
  */
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createNode } from '../../src/index.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 
 const COW = '0xc85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4'
@@ -160,5 +161,82 @@ describe("typed transactions under Ethereum's rules", () => {
       status: 'rejected',
       reason: expect.stringContaining('is not supported before its activation'),
     })
+  })
+})
+
+describe('a fork of a chain with typed transactions', () => {
+  it('shows them as the upstream does, and takes more from its own first block on', async () => {
+    const nonce = Number(await t.call('eth_getTransactionCount', from))
+    const authorizationList = [await wallet.authorize({ address: LIBRARY, chainId: 33, nonce: nonce + 3 })]
+    const common = { chainId: 33, gasLimit: 200_000, to: BOB, accessList: LIST }
+    const fees = { maxFeePerGas: 5, maxPriorityFeePerGas: 3 }
+    const hashes: string[] = []
+    for (const [at, parts] of [
+      { type: 1, gasPrice: 1 },
+      { type: 2, ...fees },
+      { type: 4, ...fees, authorizationList },
+    ].entries()) {
+      const raw = await wallet.signTransaction({ ...common, ...parts, nonce: nonce + at })
+      hashes.push(await t.call('eth_sendRawTransaction', raw))
+    }
+    const fork = await servedNode({ fork: t.url, forkCache: false, rules: 'next', mining: 'auto' })
+    try {
+      for (const hash of hashes) {
+        for (const method of [
+          'eth_getTransactionByHash',
+          'eth_getTransactionReceipt',
+          'eth_getRawTransactionByHash',
+        ]) {
+          expect(await fork.call(method, hash)).toEqual(await t.call(method, hash))
+        }
+      }
+      const own = await wallet.signTransaction({ ...common, ...fees, type: 2, nonce: nonce + 4 })
+      const hash = await fork.call('eth_sendRawTransaction', own)
+      expect(await fork.call('eth_getTransactionReceipt', hash)).toMatchObject({ type: '0x2', status: '0x1' })
+    } finally {
+      await fork.close()
+    }
+  })
+})
+
+describe('blockTimestamp of logs and the base fee of new heads', () => {
+  /** LOG0 of nothing. */
+  const LOGGING = `0x${'66'.repeat(20)}`
+
+  it.each([
+    [{ preset: 'anvil' }, true, true],
+    [{ preset: 'hardhat' }, false, true],
+    [{ rules: 'next' }, false, false],
+    [{}, false, false],
+  ] as const)('are those of each tool: %j', async (options, isTimed, hasBaseFee) => {
+    const node = await createNode(options)
+    const ask = (method: string, ...params: unknown[]) => node.request({ method, params })
+    try {
+      await ask('hardhat_setCode', LOGGING, '0x60006000a000')
+      const heads: Record<string, unknown>[] = []
+      node.on('message', ({ data }) => heads.push(data.result as Record<string, unknown>))
+      await ask('eth_subscribe', 'newHeads')
+      const filter = await ask('eth_newFilter', {})
+      const [sender] = (await ask('eth_accounts')) as string[]
+      const hash = await ask('eth_sendTransaction', {
+        from: sender,
+        to: LOGGING,
+        gas: '0x7530',
+        gasPrice: '0x77359400',
+      })
+      const { timestamp } = (await ask('eth_getBlockByNumber', 'latest', false)) as { timestamp: string }
+      const receipt = (await ask('eth_getTransactionReceipt', hash)) as { logs: object[] }
+      const logs = [
+        ...receipt.logs,
+        ...((await ask('eth_getLogs', {})) as object[]),
+        ...((await ask('eth_getFilterChanges', filter)) as object[]),
+      ]
+      expect(logs).toHaveLength(3)
+      const stated = isTimed ? timestamp : undefined
+      for (const log of logs) expect((log as { blockTimestamp?: string }).blockTimestamp).toBe(stated)
+      expect(heads.at(-1)?.baseFeePerGas).toBe(hasBaseFee ? '0x0' : undefined)
+    } finally {
+      await node.close()
+    }
   })
 })
