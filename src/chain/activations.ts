@@ -1,5 +1,5 @@
 /** From which height each rule holds on each network (docs/internals/protocol.md#75-activation). */
-import { type ChainName, RULE_NAMES, type RuleHeights, type RuleName } from './consensus-rules.ts'
+import { RULE_NAMES, type RuleHeights, type RuleName } from './consensus-rules.ts'
 
 export type { ChainName, RuleHeights, RuleName } from './consensus-rules.ts'
 
@@ -104,30 +104,14 @@ export function rulesAt(heights: RuleHeights): (height: number) => Rules {
   return byStretch(heights, make, [FORK_DETECTION_HEADERS])
 }
 
-/** Floor of the difficulty by height (docs/internals/protocol.md#31-difficulty). */
-export function minimumDifficultyAt(name: ChainName, heights: RuleHeights): (height: number) => bigint {
-  if (name === 'regtest') return () => 1n
-  if (name === 'mainnet') return () => 7_000_000_000_000_000n
-  const isRaised = (height: number) => name === 'testnet' && isActive(heights, 'rskip290', height)
-  return (height) => (isRaised(height) ? 550_000_000n : 131_072n)
-}
-
-/** Bound divisor of the difficulty by height (docs/internals/protocol.md#31-difficulty). */
-export function boundDivisorAt(name: ChainName, heights: RuleHeights): (height: number) => bigint {
-  if (name === 'regtest') return () => 2048n
-  return (height) => (isActive(heights, 'rskip156', height) ? 400n : 50n)
-}
-
-/**
- * The parent-chain header's time must differ from ours by less than this many seconds, by height
- * (docs/internals/protocol.md#17-validity).
- */
-export function parentChainTimeWindowAt(
-  name: ChainName,
+/** A value that a rule replaces, by height; the same at all heights without a value `since` the rule. */
+export function replacedBy<T>(
   heights: RuleHeights,
-): (height: number) => number | undefined {
-  const isWider = (height: number) => name === 'testnet' && isActive(heights, 'rskip297', height)
-  return (height) => (!isActive(heights, 'rskip179', height) ? undefined : isWider(height) ? 7200 : 300)
+  rule: RuleName,
+  before: T,
+  since: T = before,
+): (height: number) => T {
+  return (height) => (isActive(heights, rule, height) ? since : before)
 }
 
 /**

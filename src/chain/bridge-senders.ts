@@ -1,7 +1,7 @@
 /** Senders that the Bridge knows on each network: the first federation, and those who vote on its settings. */
 import type { Hex } from '../encoding/hex.ts'
 import { PRECOMPILE_ADDRESS } from './config.ts'
-import type { ChainName } from './consensus-rules.ts'
+import type { BridgeName } from './network.ts'
 
 /** A network's senders. */
 export interface BridgeSenders {
@@ -112,7 +112,7 @@ const MAINNET: BridgeSenders = {
 }
 
 /** The senders by network. devnet has none in the reference node; here it has those of regtest. */
-export const BRIDGE_SENDERS: Readonly<Record<ChainName, BridgeSenders>> = {
+export const BRIDGE_SENDERS: Readonly<Record<BridgeName, BridgeSenders>> = {
   regtest: REGTEST,
   devnet: REGTEST,
   testnet: TESTNET,

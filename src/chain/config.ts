@@ -1,23 +1,19 @@
 /** The constants of each network: ids, activation heights, difficulty, limits, addresses of precompiles. */
 import type { Hex } from '../encoding/hex.ts'
-import {
-  boundDivisorAt,
-  type ChainName,
-  gasPriceCapAt,
-  minimumDifficultyAt,
-  parentChainTimeWindowAt,
-  type Rules,
-  rulesAt,
-} from './activations.ts'
-import { RULE_HEIGHTS, type RuleHeights } from './consensus-rules.ts'
+import { type ChainName, gasPriceCapAt, isActive, type Rules, replacedBy, rulesAt } from './activations.ts'
+import type { RuleHeights } from './consensus-rules.ts'
+import type { Network } from './network.ts'
 import { type RemascParameters, remascParameters } from './remasc-parameters.ts'
+import { NETWORKS } from './shipped-networks.ts'
 
 /** Releases of the reference node with different Bridges on local networks: another first federation, another order of peg-outs. */
 export type BridgeRelease = '9.0' | '9.1'
 
 /** One network's constants. Gas in gas, times in seconds, prices in wei. */
 export interface ChainConfig {
-  readonly name: ChainName
+  readonly name: string
+  /** As it was defined; the members beside it may have been changed by settings. */
+  readonly network: Network
   /** EIP-155 id, also the answer of `net_version`. */
   readonly chainId: number
   /** From which block each rule holds: everything below that has a height follows from it. */
@@ -69,75 +65,57 @@ export interface ChainConfig {
 }
 
 /** What of a network's constants depends on the heights of its rules. */
-function byRules(name: ChainName, ruleHeights: RuleHeights) {
+function byRules(network: Network, ruleHeights: RuleHeights) {
+  const { window, windowSinceRskip297 } = network.parentChainSeconds
+  const windowAt = replacedBy(ruleHeights, 'rskip297', window, windowSinceRskip297)
   return {
     ruleHeights,
     rulesAt: rulesAt(ruleHeights),
     gasPriceCapAt: gasPriceCapAt(ruleHeights),
-    parentChainTimeWindowAt: parentChainTimeWindowAt(name, ruleHeights),
-    reward: remascParameters(name, ruleHeights),
+    parentChainTimeWindowAt: (height: number) =>
+      isActive(ruleHeights, 'rskip179', height) ? windowAt(height) : undefined,
+    reward: remascParameters(network, ruleHeights),
   }
 }
 
-function difficultyOf(name: ChainName, heights: RuleHeights, goalSeconds: number): ChainConfig['difficulty'] {
+function difficultyOf({ difficulty }: Network, heights: RuleHeights): ChainConfig['difficulty'] {
+  const { minimum, minimumSinceRskip290 = minimum, goalSeconds } = difficulty
+  const { boundDivisor, boundDivisorSinceRskip156 = boundDivisor } = difficulty
   return {
-    minimumAt: minimumDifficultyAt(name, heights),
+    minimumAt: replacedBy(heights, 'rskip290', BigInt(minimum), BigInt(minimumSinceRskip290)),
     goalSeconds,
-    boundDivisorAt: boundDivisorAt(name, heights),
+    boundDivisorAt: replacedBy(heights, 'rskip156', BigInt(boundDivisor), BigInt(boundDivisorSinceRskip156)),
   }
 }
 
-function chain(
-  name: ChainName,
-  own: Pick<ChainConfig, 'chainId' | 'gasLimitTarget' | 'minimumSequentialGas' | 'maxSecondsInFuture'> & {
-    readonly goalSeconds: number
-  },
-): ChainConfig {
-  const { goalSeconds, ...rest } = own
-  const heights = RULE_HEIGHTS[name]
+/** The constants of a network. */
+export function configOfNetwork(network: Network): ChainConfig {
+  const { name, chainId, heights, gasLimit, maxSecondsInFuture } = network
   return {
     name,
-    ...rest,
-    ...byRules(name, heights),
-    difficulty: difficultyOf(name, heights, goalSeconds),
-    gasLimitMinimum: 3_000_000n,
+    network,
+    chainId,
+    ...byRules(network, heights),
+    difficulty: difficultyOf(network, heights),
+    gasLimitTarget: BigInt(gasLimit.target),
+    gasLimitMinimum: BigInt(gasLimit.minimum),
     minimumGasPriceTarget: 0n,
+    minimumSequentialGas: BigInt(gasLimit.minimumSequential),
+    maxSecondsInFuture,
   }
 }
 
 /**
- * The four networks' constants (docs/internals/protocol.md#31-difficulty, docs/internals/protocol.md#41-block-gas-limit,
- * docs/internals/protocol.md#52-parallel-sublists, docs/internals/protocol.md#73-networks). Seconds, gas, wei.
+ * The shipped networks' constants (docs/internals/protocol.md#31-difficulty,
+ * docs/internals/protocol.md#41-block-gas-limit, docs/internals/protocol.md#52-parallel-sublists,
+ * docs/internals/protocol.md#73-networks). Seconds, gas, wei.
  */
 export const CHAINS: Readonly<Record<ChainName, ChainConfig>> = {
-  regtest: chain('regtest', {
-    chainId: 33,
-    goalSeconds: 10,
-    gasLimitTarget: 7_500_000n,
-    minimumSequentialGas: 6_800_000n,
-    maxSecondsInFuture: 0,
-  }),
-  devnet: chain('devnet', {
-    chainId: 32,
-    goalSeconds: 14,
-    gasLimitTarget: 6_800_000n,
-    minimumSequentialGas: 10_000_000n,
-    maxSecondsInFuture: 540,
-  }),
-  testnet: chain('testnet', {
-    chainId: 31,
-    goalSeconds: 14,
-    gasLimitTarget: 6_800_000n,
-    minimumSequentialGas: 10_000_000n,
-    maxSecondsInFuture: 540,
-  }),
-  mainnet: chain('mainnet', {
-    chainId: 30,
-    goalSeconds: 14,
-    gasLimitTarget: 6_800_000n,
-    minimumSequentialGas: 10_000_000n,
-    maxSecondsInFuture: 60,
-  }),
+  regtest: configOfNetwork(NETWORKS.regtest),
+  devnet: configOfNetwork(NETWORKS.devnet),
+  testnet: configOfNetwork(NETWORKS.testnet),
+  testnet2: configOfNetwork(NETWORKS.testnet2),
+  mainnet: configOfNetwork(NETWORKS.mainnet),
 }
 
 /**
@@ -165,11 +143,11 @@ export function withMinimumGasPrice(config: ChainConfig, price: bigint): ChainCo
 
 /** The same network with other rules. */
 export function withRules(config: ChainConfig, ruleHeights: RuleHeights): ChainConfig {
-  const { name, difficulty } = config
+  const { network, difficulty } = config
   return {
     ...config,
-    ...byRules(name, ruleHeights),
-    difficulty: { ...difficulty, ...difficultyOf(name, ruleHeights, difficulty.goalSeconds) },
+    ...byRules(network, ruleHeights),
+    difficulty: { ...difficulty, ...difficultyOf(network, ruleHeights) },
   }
 }
 

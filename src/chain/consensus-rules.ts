@@ -1,35 +1,35 @@
 /**
- * Every consensus rule of the reference node, the network upgrade that brings it, and the height of each upgrade on each
- * network (docs/internals/protocol.md#75-activation).
+ * Every consensus rule of the reference node, and the network upgrade that brings it
+ * (docs/internals/protocol.md#75-activation). `networks/*.json` have the heights.
  */
 
-/** The four networks, by the names that `--chain` takes. */
-export type ChainName = 'regtest' | 'devnet' | 'testnet' | 'mainnet'
+/** The shipped networks, by the names that `--chain` takes. */
+export type ChainName = 'regtest' | 'devnet' | 'testnet' | 'testnet2' | 'mainnet'
 
-/** Height of each upgrade; `undefined` where it never comes. */
-export const UPGRADE_HEIGHTS = {
-  bahamas: { regtest: 0, devnet: 0, testnet: 0, mainnet: 3397 },
-  afterBridgeSync: { regtest: undefined, devnet: undefined, testnet: 114_000, mainnet: 370_000 },
-  orchid: { regtest: 0, devnet: 0, testnet: 0, mainnet: 729_000 },
-  orchid060: { regtest: 0, devnet: 0, testnet: 0, mainnet: 1_052_700 },
-  wasabi100: { regtest: 0, devnet: 0, testnet: 0, mainnet: 1_591_000 },
-  twoToThree: { regtest: 0, devnet: 0, testnet: 504_000, mainnet: 2_018_000 },
-  papyrus200: { regtest: 0, devnet: 0, testnet: 863_000, mainnet: 2_392_700 },
-  iris300: { regtest: 0, devnet: 0, testnet: 2_060_500, mainnet: 3_614_800 },
-  hop400: { regtest: 0, devnet: 0, testnet: 3_103_000, mainnet: 4_598_500 },
-  hop401: { regtest: 0, devnet: 0, testnet: 3_362_200, mainnet: 4_976_300 },
-  fingerroot500: { regtest: 0, devnet: 0, testnet: 4_015_800, mainnet: 5_468_000 },
-  arrowhead600: { regtest: 0, devnet: 0, testnet: 4_927_100, mainnet: 6_223_700 },
-  arrowhead631: { regtest: undefined, devnet: undefined, testnet: undefined, mainnet: 6_549_300 },
-  lovell700: { regtest: 0, devnet: 0, testnet: 6_110_487, mainnet: 7_338_024 },
-  reed800: { regtest: 0, devnet: 0, testnet: 6_835_700, mainnet: 8_052_200 },
-  reed810: { regtest: 0, devnet: 0, testnet: 7_139_600, mainnet: undefined },
-  vetiver900: { regtest: 0, devnet: 0, testnet: 7_604_200, mainnet: 8_804_200 },
-  tbd1000: { regtest: 0, devnet: 0, testnet: undefined, mainnet: undefined },
-} as const satisfies Record<string, Readonly<Record<ChainName, number | undefined>>>
+/** The upgrades, by the reference node's names for them, oldest first. */
+export const UPGRADES = [
+  'bahamas',
+  'afterBridgeSync',
+  'orchid',
+  'orchid060',
+  'wasabi100',
+  'twoToThree',
+  'papyrus200',
+  'iris300',
+  'hop400',
+  'hop401',
+  'fingerroot500',
+  'arrowhead600',
+  'arrowhead631',
+  'lovell700',
+  'reed800',
+  'reed810',
+  'vetiver900',
+  'tbd1000',
+] as const
 
-/** A network upgrade, by the reference node's name for it. */
-export type Upgrade = keyof typeof UPGRADE_HEIGHTS
+/** A network upgrade. */
+export type Upgrade = (typeof UPGRADES)[number]
 
 /** Upgrade and subject of each rule. `undefined`: no upgrade brings it, only a network's own height does. */
 export const CONSENSUS_RULES = {
@@ -153,33 +153,3 @@ export const NEEDED_RULES: Readonly<Partial<Record<RuleName, readonly RuleName[]
 
 /** The first block in which each rule holds; `undefined`: it never does. */
 export type RuleHeights = Readonly<Record<RuleName, number | undefined>>
-
-/** Heights that a network has for single rules, whatever their upgrade; `undefined`: never. */
-const OWN_HEIGHTS: Readonly<Record<ChainName, Readonly<Partial<Record<RuleName, number | undefined>>>>> = {
-  regtest: { rskip97: undefined, rskipUMM: 1, rskip144: 1, rskip351: 1, rskip535: 1 },
-  devnet: { rskip97: undefined, rskipUMM: 1, rskip144: 1, rskip351: 1, rskip535: 1 },
-  testnet: {
-    rskip97: undefined,
-    rskip132: 43_550,
-    rskip284: 2_581_800,
-    rskip290: 2_581_800,
-    rskip535: 7_604_200,
-  },
-  mainnet: { rskip536: 8_804_200 },
-}
-
-function heightsOf(chain: ChainName): RuleHeights {
-  const heights = RULE_NAMES.map((rule) => {
-    const [upgrade] = CONSENSUS_RULES[rule]
-    return [rule, upgrade === undefined ? undefined : UPGRADE_HEIGHTS[upgrade][chain]]
-  })
-  return { ...(Object.fromEntries(heights) as RuleHeights), ...OWN_HEIGHTS[chain] }
-}
-
-/** The heights of each network. */
-export const RULE_HEIGHTS: Readonly<Record<ChainName, RuleHeights>> = {
-  regtest: heightsOf('regtest'),
-  devnet: heightsOf('devnet'),
-  testnet: heightsOf('testnet'),
-  mainnet: heightsOf('mainnet'),
-}

@@ -1,18 +1,17 @@
 /** Rules that a chain has other than its network: how users name them, and how they are kept with the chain. */
-import { editDistance } from '../encoding/edit-distance.ts'
 import {
-  type ChainName,
   CONSENSUS_RULES,
   DRAFT_RULES,
   NEEDED_RULES,
-  RULE_HEIGHTS,
   RULE_NAMES,
   type RuleHeights,
   type RuleName,
-  UPGRADE_HEIGHTS,
-  type Upgrade,
+  UPGRADES,
 } from './consensus-rules.ts'
+import type { Network } from './network.ts'
+import { HIGHEST_RULE, nameIn, RuleChoiceError, requireNeeded, rulesOf, unknownName } from './rule-names.ts'
 import type { RuleHeight, RuleTable } from './rule-table.ts'
+import { RULE_HEIGHTS } from './shipped-networks.ts'
 
 /** What users choose. */
 export interface RuleChoice {
@@ -29,65 +28,29 @@ export type RuleChanges = Readonly<Partial<Record<RuleName, RuleHeight>>>
 
 /** A chain by its network and its rules. */
 interface RulesOfChain {
-  readonly name: ChainName
+  readonly network: Pick<Network, 'heights'>
   readonly ruleHeights: RuleHeights
 }
 
-const UPGRADES = Object.keys(UPGRADE_HEIGHTS) as readonly Upgrade[]
 /** In the place of an upgrade: all rules. */
 const NEXT = 'next'
-const HIGHEST = 2 ** 31 - 1
-
-/** Why a choice cannot be made. */
-export class RuleChoiceError extends Error {
-  /** The part of the choice. */
-  readonly option: keyof RuleChoice
-
-  constructor(option: keyof RuleChoice, message: string) {
-    super(message)
-    this.option = option
-  }
-}
-
-/** The refusal of a name, with the nearest of those that exist. */
-function unknownName(option: keyof RuleChoice, name: string, names: readonly string[]): RuleChoiceError {
-  const given = name.slice(0, 32)
-  const [nearest] = names.toSorted((a, b) => editDistance(given, a) - editDistance(given, b))
-  return new RuleChoiceError(
-    option,
-    `${JSON.stringify(given)} is no rule or upgrade that this version knows; the nearest is ${nearest}.`,
-  )
-}
-
-const nameIn = <Name extends string>(names: readonly Name[], given: string): Name | undefined =>
-  names.find((name) => name.toLowerCase() === given.toLowerCase())
-
-function broughtBy(upgrade: Upgrade): readonly RuleName[] {
-  return RULE_NAMES.filter((rule) => CONSENSUS_RULES[rule][0] === upgrade)
-}
-
-/** The rules that a name stands for. */
-function rulesOf(option: keyof RuleChoice, name: string): readonly RuleName[] {
-  const rule = nameIn(RULE_NAMES, name)
-  if (rule !== undefined) return [rule]
-  const upgrade = nameIn(UPGRADES, name)
-  if (upgrade !== undefined) return broughtBy(upgrade)
-  throw unknownName(option, name, [...RULE_NAMES, ...UPGRADES])
-}
 
 /**
  * The rules up to an upgrade, from where the local network has them; later ones never hold. `next` has the drafts too,
- * from the first block.
+ * from the first block. On a fork, what holds in the upstream's blocks stays, and what they lack begins with the fork's
+ * first own block, `first`.
  */
-function heightsUpTo(name: string): RuleHeights {
+function heightsUpTo(name: string, own: RuleHeights, first: number): RuleHeights {
   const last = nameIn([...UPGRADES, NEXT], name)
   if (last === undefined) throw unknownName('rules', name, [...UPGRADES, NEXT])
   const present = last === NEXT ? UPGRADES : UPGRADES.slice(0, UPGRADES.indexOf(last) + 1)
   const heights = RULE_NAMES.map((rule) => {
-    if (last === NEXT && DRAFT_RULES.includes(rule)) return [rule, 0]
     const [upgrade] = CONSENSUS_RULES[rule]
     const holds = upgrade === undefined ? last === NEXT : present.includes(upgrade)
-    return [rule, holds ? RULE_HEIGHTS.regtest[rule] : undefined]
+    const was = own[rule] ?? HIGHEST_RULE
+    if (was < first && (holds || upgrade === undefined)) return [rule, was]
+    const local = DRAFT_RULES.includes(rule) ? 0 : RULE_HEIGHTS.regtest[rule]
+    return [rule, holds && local !== undefined ? Math.max(local, first) : undefined]
   })
   return Object.fromEntries(heights)
 }
@@ -96,7 +59,7 @@ function heightsUpTo(name: string): RuleHeights {
 function readActivation(text: string, first: number): readonly [name: string, height: number] {
   const [name = '', height, ...rest] = text.split('@')
   if (height === undefined) return [name, first]
-  if (rest.length === 0 && /^\d{1,10}$/.test(height) && Number(height) <= HIGHEST)
+  if (rest.length === 0 && /^\d{1,10}$/.test(height) && Number(height) <= HIGHEST_RULE)
     return [name, Number(height)]
   throw new RuleChoiceError(
     'activate',
@@ -118,33 +81,21 @@ function deactivateRule(heights: Heights, rule: RuleName): void {
   for (const other of RULE_NAMES) if (NEEDED_RULES[other]?.includes(rule)) heights[other] = undefined
 }
 
-/** Throws a `RuleChoiceError` where a rule holds before one that it needs. */
-function requireNeeded(heights: RuleHeights): void {
-  for (const rule of RULE_NAMES) {
-    const missing = NEEDED_RULES[rule]?.find(
-      (needed) => (heights[needed] ?? HIGHEST) > (heights[rule] ?? HIGHEST),
-    )
-    if (missing !== undefined) throw new RuleChoiceError('rules', `${rule} cannot hold without ${missing}.`)
-  }
-}
-
 /**
  * The rules that were chosen for a chain. `first` is the first block that a change can hold in: 0, or the one after the
- * block that a fork starts from; `own` are the rules that are changed, the network's unless given. A rule by its name
+ * block that a fork starts from; `own` are the rules that are changed. A rule by its name
  * brings those that it needs, and takes those with it that need it. Throws a `RuleChoiceError` for a name that is not known,
  * with the nearest one, for heights at which a rule lacks one that it needs, and for a change of blocks that a fork has from
  * its upstream.
  */
-export function chosenHeights(
-  chain: ChainName,
-  choice: RuleChoice,
-  first = 0,
-  own: RuleHeights = RULE_HEIGHTS[chain],
-): RuleHeights {
+export function chosenHeights(own: RuleHeights, choice: RuleChoice, first = 0): RuleHeights {
   const { rules, activate = [], deactivate = [] } = choice
-  const heights: Heights = { ...(typeof rules === 'string' ? heightsUpTo(rules) : own) }
+  const heights: Heights = { ...(typeof rules === 'string' ? heightsUpTo(rules, own, first) : own) }
   if (typeof rules === 'object') {
     for (const [name, height] of Object.entries(rules)) {
+      if (height !== null && height > HIGHEST_RULE) {
+        throw new RuleChoiceError('rules', `${name}: ${height} is above ${HIGHEST_RULE}, the highest block.`)
+      }
       for (const rule of rulesOf('rules', name)) heights[rule] = height ?? undefined
     }
   }
@@ -163,7 +114,7 @@ export function chosenHeights(
 /** Throws a `RuleChoiceError` where a rule would change before a height. */
 function requireLater(own: RuleHeights, heights: RuleHeights, first: number): void {
   for (const rule of RULE_NAMES) {
-    const [was, is] = [own[rule] ?? HIGHEST, heights[rule] ?? HIGHEST]
+    const [was, is] = [own[rule] ?? HIGHEST_RULE, heights[rule] ?? HIGHEST_RULE]
     if (was === is || Math.min(was, is) >= first) continue
     throw new RuleChoiceError(
       'rules',
@@ -173,8 +124,7 @@ function requireLater(own: RuleHeights, heights: RuleHeights, first: number): vo
 }
 
 /** The changes of a chain's rules against those of its network. */
-export function changesOf({ name, ruleHeights }: RulesOfChain): RuleChanges {
-  const own = RULE_HEIGHTS[name]
+export function changesOf({ network: { heights: own }, ruleHeights }: RulesOfChain): RuleChanges {
   const changed = RULE_NAMES.filter((rule) => ruleHeights[rule] !== own[rule])
   return Object.fromEntries(changed.map((rule) => [rule, ruleHeights[rule] ?? null]))
 }
@@ -186,6 +136,6 @@ export function changesIn(chain: RulesOfChain): RuleChanges | undefined {
 }
 
 /** The rules of a network with changes, as `changesOf` states them. Throws a `RuleChoiceError` for an unknown rule. */
-export function changedHeights(chain: ChainName, changes: RuleTable = {}): RuleHeights {
-  return chosenHeights(chain, { rules: changes })
+export function changedHeights({ heights }: Pick<Network, 'heights'>, changes: RuleTable = {}): RuleHeights {
+  return chosenHeights(heights, { rules: changes })
 }

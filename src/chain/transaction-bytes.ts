@@ -19,6 +19,15 @@ export interface TypedFields {
   readonly maxPriorityFeePerGas: bigint | undefined
   /** Of type 4 only. */
   readonly authorizations: readonly Authorization[] | undefined
+  /** Of type 3, which only a fork of another family's chain can show. */
+  readonly blobs?: BlobFields | undefined
+}
+
+/** What a transaction with blobs has beside the others (EIP-4844). */
+export interface BlobFields {
+  /** Wei per gas. */
+  readonly maxFeePerBlobGas: bigint
+  readonly versionedHashes: readonly Hex[]
 }
 
 /** What the bytes of a transaction give without recovering its sender. */

@@ -103,6 +103,18 @@ export function typeRules(isActive: IsActive): TypeRules {
   return { typed: isActive('rskip543'), accessLists: isActive('rskip546'), setCode: isActive('rskip545') }
 }
 
+/**
+ * A transaction that a block has, as this chain runs it: one of a type that its rules do not know, which only the upstream
+ * of a fork can have, as a legacy one.
+ */
+export function asRunnable<T extends { readonly type: number; readonly typed: unknown }>(
+  transaction: T,
+  rules: TypeRules,
+): T {
+  if (typeRefusal(transaction.type, rules) === undefined) return transaction
+  return { ...transaction, type: TYPE.legacy, typed: undefined }
+}
+
 /** Why a block cannot have a transaction of a type; `undefined` where it can. */
 export function typeRefusal(type: number, rules: TypeRules): string | undefined {
   if (type === TYPE.legacy) return undefined

@@ -1,5 +1,6 @@
 /** The banner of a started node: its chain, data directory, mining mode, explorer and accounts. */
 import pc from 'picocolors'
+import { isLocalNetwork } from '../chain/network.ts'
 import { changesOf } from '../chain/rule-choice.ts'
 import { describeChanges } from '../chain/rule-table.ts'
 import { toHex } from '../encoding/hex.ts'
@@ -65,7 +66,7 @@ export function bannerLines({
 }: BannerParts): string[] {
   const { config, accounts, fork } = engine
   const rules = describeChanges(changesOf(config))
-  const isLocal = config.name === 'regtest' || config.name === 'devnet'
+  const isLocal = isLocalNetwork(config.network)
   const row = (name: string, value: string) => `${pc.dim(name.padEnd(9))} ${value}`
   const listed = accounts.list().slice(0, MAX_LISTED)
   const lines = [

@@ -2,23 +2,18 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
-import { counted } from '../counted.ts'
 import { type Hex, toQuantity } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { ruleTable, splitList } from '../options/kinds.ts'
 import { ComparisonReport, RuleSetReport } from '../rpc/methods/comparison.ts'
 import { AddressText, HashText, QuantityText } from '../rpc/wire/scalars.ts'
-import {
-  type Compared,
-  comparedWithEthereum,
-  difference,
-  gasRow,
-  reportLines,
-  summaryLine,
-} from './comparison-lines.ts'
+import { type Compared, comparedWithEthereum, reportLines, summaryLine } from './comparison-lines.ts'
+import { type CompareMined, compareSuite } from './drift-suite.ts'
+import { DriftTotals } from './drift-totals.ts'
+import type { LineWriter } from './line-writer.ts'
 import { createRemote, DEFAULT_URL, type Remote } from './remote.ts'
 import { hidden } from './secrets.ts'
-import type { Writers } from './start.ts'
+import type { NodeWriters, Writers } from './start.ts'
 import { checkHash } from './trace.ts'
 
 interface ComparisonOptions {
@@ -42,21 +37,24 @@ interface Answer {
   readonly compared: Compared
 }
 
+/** Calls a method of a node, whose result is checked. */
+type Ask = Remote['call']
+
 /** Asks for the comparison of a transaction; null for one that is not mined. */
-type Compare = (remote: Remote, hash: Hex) => Promise<Answer | null>
+type Compare = (ask: Ask, hash: Hex) => Promise<Answer | null>
 
 function ethereumComparison(fork: string | undefined): Compare {
-  return async (remote, hash) => {
+  return async (ask, hash) => {
     const params = fork === undefined ? [hash] : [hash, fork]
-    const report = await remote.call('debug_compareRules', params, ComparisonReport.nullable())
+    const report = await ask('debug_compareRules', params, ComparisonReport.nullable())
     return report && { report, compared: comparedWithEthereum(report) }
   }
 }
 
 /** `by` is what the rules are called. */
 function ruleSetComparison(choice: object, by: string): Compare {
-  return async (remote, hash) => {
-    const report = await remote.call('debug_compareRuleSets', [hash, choice], RuleSetReport.nullable())
+  return async (ask, hash) => {
+    const report = await ask('debug_compareRuleSets', [hash, choice], RuleSetReport.nullable())
     return report && { report, compared: { ...report, by, column: 'other', ethereumBlock: null } }
   }
 }
@@ -105,66 +103,85 @@ async function* transactionsOf(remote: Remote, blocks: string | undefined): Asyn
   }
 }
 
-/** What was compared so far. */
-class Totals {
-  #count = 0
-  #differing = 0
-  readonly #used = { chain: 0, other: 0 }
-  readonly #groups = new Map<string, { chain: number; other: number }>()
+/** Prints comparisons as they come, and their sums. */
+class DriftReport {
+  readonly #totals = new DriftTotals()
+  readonly #output: LineWriter
+  readonly #isJson: boolean
 
-  add({ chain, other, gas, sameResult, sameLogs }: Compared): void {
-    this.#count++
-    if (!sameResult || !sameLogs) this.#differing++
-    this.#used.chain += Number(chain.gasUsed)
-    this.#used.other += Number(other.gasUsed)
-    for (const { group, chain: here, other: there } of gas) {
-      const sum = this.#groups.get(group) ?? { chain: 0, other: 0 }
-      this.#groups.set(group, { chain: sum.chain + here, other: sum.other + there })
-    }
+  constructor({ output }: Writers, { json }: ComparisonOptions) {
+    this.#output = output
+    this.#isJson = json === true
   }
 
-  /** The gas of the groups that differ, and a line for all. */
-  lines(): string[] {
-    const { chain, other } = this.#used
-    const groups = [...this.#groups].filter(([, sum]) => sum.chain !== sum.other)
-    const gas = `gas ${chain} → ${other} ${difference(chain, other)}`
-    return [
-      ...groups.map(([group, sum]) => gasRow(group, sum.chain, sum.other)),
-      `${counted(this.#count, 'transaction')}, ${this.#differing} with another result or other events, ${gas}`,
-    ]
+  add(hash: Hex, { report, compared }: Answer): void {
+    this.#output.write(this.#isJson ? JSON.stringify({ hash, ...report }) : summaryLine(hash, compared))
+    this.#totals.add(hash, compared)
+  }
+
+  end(): void {
+    if (!this.#isJson) for (const line of this.#totals.lines()) this.#output.write(line)
   }
 }
 
 async function comparisonOfAll(
   remote: Remote,
   compare: Compare,
-  { json, blocks }: ComparisonOptions,
-  { output }: Writers,
+  options: ComparisonOptions,
+  writers: Writers,
 ): Promise<void> {
-  const totals = new Totals()
-  for await (const hash of transactionsOf(remote, blocks)) {
-    const answer = await compare(remote, hash)
+  const report = new DriftReport(writers, options)
+  for await (const hash of transactionsOf(remote, options.blocks)) {
+    const answer = await compare(asking(remote), hash)
     // A reorganisation has removed it since.
-    if (answer === null) continue
-    const { report, compared } = answer
-    output.write(json ? JSON.stringify({ hash, ...report }) : summaryLine(hash, compared))
-    totals.add(compared)
+    if (answer !== null) report.add(hash, answer)
   }
-  if (!json) for (const line of totals.lines()) output.write(line)
+  report.end()
 }
 
-async function drift(hash: string | undefined, options: ComparisonOptions, writers: Writers): Promise<void> {
+function asking(remote: Remote): Ask {
+  return (method, params, result) => remote.call(method, params, result)
+}
+
+async function comparisonOfSuite(
+  words: readonly string[],
+  compare: Compare,
+  options: ComparisonOptions,
+  writers: NodeWriters,
+): Promise<void> {
+  const report = new DriftReport(writers, options)
+  const compareMined: CompareMined<Answer> = (node, hash) =>
+    compare(async (method, params, result) => result.parse(await node.request({ method, params })), hash)
+  const listener = {
+    compared: (hash: Hex, answer: Answer) => report.add(hash, answer),
+    failed: (hash: Hex, message: string) => writers.errors.write(`${hash} was not compared: ${message}`),
+  }
+  process.exitCode = await compareSuite(words, compareMined, listener, writers)
+  report.end()
+}
+
+/** Is a word meant as the hash of a transaction? */
+const isHashLike = (word: string): boolean => /^(0x|[0-9a-f]+$)/i.test(word)
+
+async function drift(
+  words: readonly string[],
+  options: ComparisonOptions,
+  writers: NodeWriters,
+): Promise<void> {
   const compare = comparisonOf(options)
+  const [first] = words
+  const hash = words.length === 1 && first !== undefined && isHashLike(first) ? first : undefined
   const isMany = options.all !== undefined || options.blocks !== undefined
-  if ((hash === undefined) !== isMany) {
+  if ((first === undefined) !== isMany) {
     throw new NodeError(
       'invalid-options',
-      'Give the hash of a transaction to compare, or --blocks, or --all.',
+      'Give the hash of a transaction to compare, or --blocks, or --all, or a command behind --.',
     )
   }
+  if (first !== undefined && hash === undefined) return comparisonOfSuite(words, compare, options, writers)
   const remote = createRemote(options.url)
   if (hash === undefined) return comparisonOfAll(remote, compare, options, writers)
-  const answer = await compare(remote, checkHash(hash))
+  const answer = await compare(asking(remote), checkHash(hash))
   if (answer === null) {
     throw new NodeError('internal', `The node at ${remote.shown} has mined no transaction ${hash}.`)
   }
@@ -173,20 +190,27 @@ async function drift(hash: string | undefined, options: ComparisonOptions, write
   for (const line of lines) output.write(line)
 }
 
+const EXAMPLES = `
+Examples:
+  tandem drift --rules next --all            the chain of a running node
+  tandem drift --rules next -- npm test      RPC_URL names the node, which has the settings of the environment`
+
 /** Adds arguments, options and action to the command. The action throws `NodeError`. */
-export function fillCompareCommand(command: Command, writers: Writers): void {
+export function fillCompareCommand(command: Command, writers: NodeWriters): void {
   command
-    .argument('[hash]', 'hash of a transaction')
+    .argument('[words...]', 'hash of a transaction; or, after --, a command to run beside a node')
+    .usage('[options] [hash] | [options] -- <command...>')
     .option('--all', 'every transaction of the chain, a line each')
     .option('--blocks <range>', 'those of a block, or of blocks such as 10-20')
     .option(
       '--fork <name>',
-      'petersburg, istanbul, berlin, london, paris, shanghai or cancun (default: the last)',
+      'petersburg, istanbul, berlin, london, paris, shanghai, cancun or prague (default: cancun)',
     )
     .option('--rules <rules>', 'other rules of this chain instead: an upgrade, next, or heights as JSON')
     .option('--activate <rules>', 'rules of this chain that would hold as well, separated by commas')
     .option('--deactivate <rules>', 'rules of this chain that would not hold')
     .addOption(hidden(new Option('--url <url>', 'URL of the node').default(DEFAULT_URL)))
     .option('--json', 'print JSON; with --all and --blocks one object a line')
-    .action((hash: string | undefined, options: ComparisonOptions) => drift(hash, options, writers))
+    .addHelpText('after', EXAMPLES)
+    .action((words: readonly string[], options: ComparisonOptions) => drift(words, options, writers))
 }

@@ -2,10 +2,12 @@
 
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { isLocalNetwork } from '../chain/network.ts'
 import { counted } from '../counted.ts'
 import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 import { createAccounts } from '../engine/wallet/accounts.ts'
 import { NodeError } from '../errors.ts'
+import { networkOf } from '../node/network-file.ts'
 import { resolveNodeOptions } from '../options/options.ts'
 import { exportCache, importCache } from '../state/remote/cache/archive.ts'
 import { clearCache, listCache } from '../state/remote/cache/cache-directory.ts'
@@ -145,7 +147,8 @@ function addWarm(fork: Command, writers: Writers): void {
     const settings = remoteSettingsOf(options, process.env)
     if (settings === undefined) throw refused('Name the node to fetch from: --fork <url>.')
     const { wallet: enabled, chain, accounts: count, mnemonic, derivationPath } = options
-    const { toFund } = await createAccounts({ enabled, chain, count, mnemonic, derivationPath })
+    const isLocal = isLocalNetwork(networkOf(chain))
+    const { toFund } = await createAccounts({ enabled, isLocal, count, mnemonic, derivationPath })
     await warm(settings, toFund, itemsOf(words, list), writers)
   })
 }

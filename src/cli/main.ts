@@ -104,7 +104,7 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
   ],
   [
     'drift',
-    "execute transactions of a running node under Ethereum's rules, and compare",
+    "execute transactions under Ethereum's rules, or under other rules of this chain, and compare",
     () => import('./compare-rules.ts').then(({ fillCompareCommand }) => fillCompareCommand),
   ],
 ]

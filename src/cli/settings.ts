@@ -1,6 +1,6 @@
 /** Reads checked settings from flags, environment and configuration file, in this order of precedence. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { NodeError } from '../errors.ts'
 import { FILE_SETTINGS } from '../options/file-settings.ts'
 import {
@@ -209,7 +209,7 @@ export function readSettings(
   // A fork is kept on disk only on request: the default directory is for a local chain.
   const inMemory = memory === true || state !== undefined || (fork !== undefined && dataDir === undefined)
   return {
-    node: inMemory ? given : { ...given, dataDir: dataDir ?? join('.tandem', chain) },
+    node: inMemory ? given : { ...given, dataDir: dataDir ?? join('.tandem', basename(chain, '.json')) },
     serve,
     terminal: resolveTerminalOptions(pick(values, TERMINAL_SETTINGS)),
     files: {

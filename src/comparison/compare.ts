@@ -1,4 +1,5 @@
 /** One transaction by the chain's rules and by a fork of Ethereum, side by side, for porting contracts. */
+import { asRunnable } from '../chain/transaction-types.ts'
 import { GAS } from '../evm/gas-schedule.ts'
 import { type ChainRun, named, rejected, runByChain, sameness } from './chain-run.ts'
 import { ChainTracer } from './chain-tracer.ts'
@@ -112,7 +113,9 @@ export async function compareRules(parts: ComparisonParts): Promise<RuleComparis
   const { deadlineMs } = parts
   const began = performance.now()
   const listener = new ChainTracer()
-  const chain = await runByChain(parts, listener)
+  const { transaction, vm, env } = parts
+  const own = asRunnable(transaction, vm.rulesAt(env.number).types)
+  const chain = await runByChain({ ...parts, transaction: own }, listener)
   const follower = new Follower(listener.steps)
   const left = deadlineMs !== undefined && { deadlineMs: began + deadlineMs - performance.now() }
   const ethereum = await runByEthereum({ ...parts, ...left }, follower)

@@ -1,6 +1,6 @@
 /** The forks of Ethereum for comparisons; separate from their rules, which take long to load. */
 
-/** Forks since the one that this chain's prices resemble, up to the one whose opcodes it has; oldest first. */
+/** Forks since the one that this chain's prices resemble, up to the one with set-code transactions; oldest first. */
 export const ETHEREUM_FORKS = [
   'petersburg',
   'istanbul',
@@ -9,6 +9,7 @@ export const ETHEREUM_FORKS = [
   'paris',
   'shanghai',
   'cancun',
+  'prague',
 ] as const
 
 /** A fork of Ethereum. */

@@ -1,10 +1,11 @@
 /** A transaction of this chain under Ethereum's rules, by `runTx` of `@ethereumjs/vm`. */
 import { type ChainConfig, Common } from '@ethereumjs/common'
 import { createEVM, type EVMOpts, paramsEVM } from '@ethereumjs/evm'
-import { createLegacyTx, paramsTx } from '@ethereumjs/tx'
+import { createLegacyTx, createTxFromRLP, paramsTx, type TxOptions } from '@ethereumjs/tx'
 import { createVM, encodeReceipt, paramsVM, type RunTxOpts, type RunTxResult, runTx } from '@ethereumjs/vm'
 import type { Log } from '../chain/receipt.ts'
 import type { Transaction } from '../chain/transaction.ts'
+import { TYPE } from '../chain/transaction-types.ts'
 import { EMPTY, fromBigInt, fromBigIntFixed, toBigInt } from '../encoding/bytes.ts'
 import { keccak256 } from '../encoding/hash.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
@@ -58,7 +59,7 @@ export interface EthereumOutcome {
   readonly succeeded: boolean
   /** After the refund. */
   readonly gasUsed: bigint
-  /** Gas charged before the transaction runs. */
+  /** Gas charged before the transaction runs, and what the floor of calldata (EIP-7623) adds. */
   readonly intrinsicGas: bigint
   /** The refund subtracted, within the fork's cap. */
   readonly refund: bigint
@@ -107,7 +108,7 @@ export async function executeByEthereumRules(parts: EthereumRunParts): Promise<E
   })
   opcodeListener?.listen(evm)
   try {
-    const tx = unsignedTransaction(transaction, common)
+    const tx = libraryTransaction(transaction, common)
     const result = await runTx(vm, {
       tx,
       block: libraryBlock(env, common),
@@ -172,11 +173,35 @@ class OriginalState extends LibraryState {
   }
 }
 
-/** The library recovers the sender from the signature; ours is known, and an impersonated sender has not signed. */
-function unsignedTransaction(transaction: Transaction, common: Common) {
-  const { nonce, gasPrice, gasLimit, to, value, data } = transaction
+/** The EIP of each type beside the legacy one. */
+const TYPE_EIPS: Readonly<Record<number, number>> = {
+  [TYPE.accessList]: 2930,
+  [TYPE.feeMarket]: 1559,
+  [TYPE.setCode]: 7702,
+}
+
+/** A typed transaction, for the library. Throws TransactionRejected where the fork does not have its type. */
+function typedTransaction({ type, raw }: Transaction, options: TxOptions) {
+  const eip = TYPE_EIPS[type]
+  if (eip !== undefined && options.common?.isActivatedEIP(eip) !== true) {
+    throw new TransactionRejected(
+      `Ethereum has transactions of type ${type} (EIP-${eip}) in later forks only`,
+    )
+  }
+  return createTxFromRLP(raw, options)
+}
+
+/** One of the chain's namespace has the payload of a legacy one. */
+function legacyTransaction({ nonce, gasPrice, gasLimit, to, value, data }: Transaction, options: TxOptions) {
   const fields = { nonce, gasPrice, gasLimit, value, data, ...(to !== null && { to: libraryAddress(to) }) }
-  const tx = createLegacyTx(fields, { common, freeze: false, params: {} })
+  return createLegacyTx(fields, options)
+}
+
+/** The library recovers the sender from the signature; ours is known, and an impersonated sender has not signed. */
+function libraryTransaction(transaction: Transaction, common: Common) {
+  const options = { common, freeze: false, params: {} }
+  const make = transaction.typed === undefined ? legacyTransaction : typedTransaction
+  const tx = make(transaction, options)
   const sender = libraryAddress(transaction.from)
   tx.getSenderAddress = () => sender
   return tx
@@ -223,11 +248,12 @@ function toOutcome(
   const status = words === undefined ? 'succeeded' : words === 'revert' ? 'reverted' : ('failed' as const)
   const output = status === 'failed' ? EMPTY : execResult.returnValue
   const failure = failureOf({ status, output, ...(words !== undefined && { failure: words }) })
+  const refund = intrinsic + execResult.executionGasUsed - totalGasSpent
   return {
     succeeded: status === 'succeeded',
     gasUsed: totalGasSpent,
-    intrinsicGas: intrinsic,
-    refund: intrinsic + execResult.executionGasUsed - totalGasSpent,
+    intrinsicGas: refund < 0n ? intrinsic - refund : intrinsic,
+    refund: refund > 0n ? refund : 0n,
     logs: (execResult.logs ?? []).map(([address, topics, data]) => ({
       address: toHex(address),
       topics: topics.map(toHex),

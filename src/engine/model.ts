@@ -49,7 +49,10 @@ export interface LogView {
   readonly log: Log
   readonly block: {
     readonly hash: Hex
-    readonly block: { readonly header: { readonly number: number } }
+    /** The timestamp, Unix seconds, is unknown where a fork's upstream does not state it. */
+    readonly block: {
+      readonly header: { readonly number: number; readonly timestamp?: number | undefined }
+    }
   }
   readonly transaction: { readonly hash: Hex }
   readonly transactionIndex: number

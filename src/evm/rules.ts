@@ -3,19 +3,14 @@
 import { byStretch, type IsActive } from '../chain/activations.ts'
 import { BRIDGE_SENDERS } from '../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../chain/config.ts'
-import {
-  DRAFT_RULES,
-  RULE_HEIGHTS,
-  RULE_NAMES,
-  type RuleHeights,
-  type RuleName,
-} from '../chain/consensus-rules.ts'
+import { DRAFT_RULES, RULE_NAMES, type RuleHeights, type RuleName } from '../chain/consensus-rules.ts'
 import {
   type IntrinsicParts,
   intrinsicGas,
   MAX_INITCODE_SIZE,
   PRESENT_PRICES,
 } from '../chain/intrinsic-gas.ts'
+import { RULE_HEIGHTS } from '../chain/shipped-networks.ts'
 import { LEGACY_ONLY, type TypeRules, typeRules } from '../chain/transaction-types.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
@@ -117,29 +112,29 @@ function areLocal(isActive: IsActive): boolean {
 }
 
 /** The chain's rules, with another release's Bridge where one is asked for. */
-function presentRules(network: BridgeOf, isActive: IsActive): VmRules {
-  if (network.bridgeRelease === undefined) return CHAIN_RULES
-  const precompiles = new Map(PRECOMPILES).set(PRECOMPILE_ADDRESS.bridge, bridgeOf(network, isActive))
+function presentRules(chain: BridgeOf, isActive: IsActive): VmRules {
+  if (chain.bridgeRelease === undefined) return CHAIN_RULES
+  const precompiles = new Map(PRECOMPILES).set(PRECOMPILE_ADDRESS.bridge, bridgeOf(chain, isActive))
   return { ...CHAIN_RULES, precompiles }
 }
 
-function makeRules(network: BridgeOf, isActive: IsActive): VmRules {
-  const rules = areLocal(isActive) ? presentRules(network, isActive) : earlierRules(network, isActive)
+function makeRules(chain: BridgeOf, isActive: IsActive): VmRules {
+  const rules = areLocal(isActive) ? presentRules(chain, isActive) : earlierRules(chain, isActive)
   const types = typeRules(isActive)
   if (!types.typed) return rules
   return { ...rules, types, frames: { ...rules.frames, followsDelegations: types.setCode } }
 }
 
-function earlierRules(network: BridgeOf, isActive: IsActive): VmRules {
+function earlierRules(chain: BridgeOf, isActive: IsActive): VmRules {
   const prices = {
     dataByte: isActive('rskip400') ? PRESENT_PRICES.dataByte : 68,
     initcodeWord: isActive('rskip438') ? PRESENT_PRICES.initcodeWord : 0,
-    freeSenders: isActive('areBridgeTxsPaid') ? undefined : BRIDGE_SENDERS[network.name],
+    freeSenders: isActive('areBridgeTxsPaid') ? undefined : BRIDGE_SENDERS[chain.network.bridge],
   }
   return {
     ...CHAIN_RULES,
     opcodes: opcodeTable(opcodesAt(isActive)),
-    precompiles: precompilesAt(network, isActive),
+    precompiles: precompilesAt(chain, isActive),
     hashesBareContracts: isActive('rskip169'),
     maxDepth: isActive('rskip150') ? CHAIN_RULES.maxDepth : 1024,
     maxInitcodeSize: isActive('rskip438') ? MAX_INITCODE_SIZE : Number.POSITIVE_INFINITY,
@@ -162,12 +157,12 @@ function earlierRules(network: BridgeOf, isActive: IsActive): VmRules {
 const tables = new WeakMap<RuleHeights, Map<string, (height: number) => VmRules>>()
 
 /** A network's rules by height; the same record for all heights between two changes. */
-export function vmRulesOf(network: BridgeOf): (height: number) => VmRules {
-  const { name, ruleHeights, bridgeRelease } = network
+export function vmRulesOf(chain: BridgeOf): (height: number) => VmRules {
+  const { network, ruleHeights, bridgeRelease } = chain
   const known = tables.get(ruleHeights) ?? new Map()
   tables.set(ruleHeights, known)
-  const key = `${name} ${bridgeRelease}`
-  const rulesAt = known.get(key) ?? byStretch(ruleHeights, (isActive) => makeRules(network, isActive))
+  const key = `${network.bridge} ${bridgeRelease}`
+  const rulesAt = known.get(key) ?? byStretch(ruleHeights, (isActive) => makeRules(chain, isActive))
   known.set(key, rulesAt)
   return rulesAt
 }

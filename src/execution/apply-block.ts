@@ -8,6 +8,7 @@ import { type ChainConfig, sublistLimits } from '../chain/config.ts'
 import { activatePrecompiles } from '../chain/precompile-accounts.ts'
 import type { Receipt } from '../chain/receipt.ts'
 import { remascTransaction, type Transaction } from '../chain/transaction.ts'
+import { asRunnable } from '../chain/transaction-types.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { invalidBlock } from '../errors.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
@@ -259,7 +260,8 @@ export async function replayBlock(
     const env = changed === undefined ? parts.env : changedEnvironment(changed, state, parts)
     if (transaction.isRemasc) return { result: execution.finish(tracer, env), state }
     await yieldIfDue()
-    const run = changed?.input === undefined ? transaction : { ...transaction, data: changed.input }
+    const own = changed?.input === undefined ? transaction : { ...transaction, data: changed.input }
+    const run = asRunnable(own, parts.vm.rulesAt(header.number).types)
     await execution.add(run, { tracer, deadlineMs: remainingMs(), env })
   }
   throw new Error('a block ends with its REMASC transaction')

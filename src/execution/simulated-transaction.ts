@@ -1,6 +1,7 @@
 /** Calls that run as unsigned transactions of a simulated block, with defaults for absent members. */
 import { EMPTY_ACCOUNT, ZERO_ADDRESS } from '../chain/account.ts'
 import { encodeUnsigned, type Transaction } from '../chain/transaction.ts'
+import type { TypedFields } from '../chain/transaction-bytes.ts'
 import { TYPE } from '../chain/transaction-types.ts'
 import { EMPTY } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
@@ -47,6 +48,17 @@ function least(...values: readonly bigint[]): bigint {
   return values.reduce((a, b) => (a < b ? a : b))
 }
 
+/** The fields of a typed transaction, with the fees that it does not name. */
+function pricedFields(
+  type: number,
+  typed: TypedFields | undefined,
+  gasPrice: bigint,
+): TypedFields | undefined {
+  if (typed === undefined || type === TYPE.accessList) return typed
+  const { maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = typed
+  return { ...typed, maxFeePerGas, maxPriorityFeePerGas }
+}
+
 /** The unsigned transaction of a call. Its hash does not depend on the sender. */
 function transactionOf({
   call,
@@ -75,7 +87,7 @@ function transactionOf({
     data,
     chainId,
     type,
-    typed,
+    typed: pricedFields(type, typed, gasPrice),
   }
   const raw = encodeUnsigned(unsigned)
   return { ...unsigned, hash: keccakHex(raw), from, v: 0, r: 0n, s: 0n, raw, isRemasc: false }

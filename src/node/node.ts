@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { copyOnWrite } from '../abi/registry.ts'
 import { HttpApis } from '../apis/http-apis.ts'
 import type { ApiAnswers } from '../apis/request.ts'
+import { isLocalNetwork } from '../chain/network.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
@@ -38,6 +39,7 @@ import { type AccountChanges, editOf } from './account-changes.ts'
 import { addArtifacts, addSources } from './added-sources.ts'
 import { ChainOpener, type NodeParts } from './chain-opener.ts'
 import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
+import { networkOf } from './network-file.ts'
 import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
 import { clientVersion, clockOf, namesOf, VERSION } from './parts.ts'
 import { type SimulateOptions, type SimulateResults, type SimulateStep, simulate } from './simulation.ts'
@@ -169,7 +171,7 @@ export async function createNodeFrom(
 function accountsOf(options: ResolvedNodeOptions): Promise<LocalAccounts> {
   return createAccounts({
     enabled: options.wallet,
-    chain: options.chain,
+    isLocal: isLocalNetwork(networkOf(options.chain)),
     count: options.accounts,
     mnemonic: options.mnemonic,
     derivationPath: options.derivationPath,

@@ -4,15 +4,17 @@ import { readArtifacts } from '../abi/artifact-files.ts'
 import { type AbiRegistry, createAbiRegistry } from '../abi/registry.ts'
 import { EMPTY_TRIE_ROOT } from '../chain/account.ts'
 import {
-  CHAINS,
   type ChainConfig,
+  configOfNetwork,
   withBlockGasLimit,
   withDifficulty,
   withMinimumGasPrice,
   withRules,
 } from '../chain/config.ts'
 import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../chain/genesis.ts'
-import { chosenHeights, RuleChoiceError } from '../chain/rule-choice.ts'
+import { isLocalNetwork, type Network } from '../chain/network.ts'
+import { chosenHeights } from '../chain/rule-choice.ts'
+import { RuleChoiceError } from '../chain/rule-names.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import type { AccountEdit } from '../engine/dev/state-edits.ts'
@@ -33,6 +35,7 @@ import { identityOf, readRules } from '../store/identity.ts'
 import type { Store } from '../store/level.ts'
 import { packageVersion, readGenesisFile } from '../store/package-files.ts'
 import { parentChainTable } from '../store/tables.ts'
+import { networkOf } from './network-file.ts'
 
 /** The version of this software. */
 export const VERSION = packageVersion()
@@ -59,7 +62,11 @@ function chosenRules(
 ): ChainConfig {
   const own = rules === undefined ? PRESET_RULES[preset] : []
   try {
-    const heights = chosenHeights(config.name, { rules, activate: [...own, ...activate], deactivate }, first)
+    const heights = chosenHeights(
+      config.ruleHeights,
+      { rules, activate: [...own, ...activate], deactivate },
+      first,
+    )
     return heights === config.ruleHeights ? config : withRules(config, heights)
   } catch (error) {
     if (!(error instanceof RuleChoiceError)) throw error
@@ -80,12 +87,22 @@ export async function withKeptRules(options: ResolvedNodeOptions): Promise<Resol
   return kept === undefined ? options : { ...options, rules: kept }
 }
 
+/** The constants of the network that the options name. */
+function ownConfig(options: ResolvedNodeOptions): ChainConfig {
+  const network = networkOf(options.chain)
+  if (options.bitcoin && !isLocalNetwork(network)) {
+    const message = `Options "bitcoin" and "chain" contradict each other: the parent chain of ${network.name} is a public network, and the one in the node is for the Bridges of regtest and devnet.`
+    throw new NodeError('invalid-options', message)
+  }
+  return chosenRules(configOfNetwork(network), options)
+}
+
 /** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */
 export function configOf(
   options: ResolvedNodeOptions,
   fork: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
 ): ChainConfig {
-  let config = fork === undefined ? chosenRules(CHAINS[options.chain], options) : forkOf(fork, options)
+  let config = fork === undefined ? ownConfig(options) : forkOf(fork, options)
   if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
   if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
   if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }
@@ -128,6 +145,11 @@ async function federationOf({ bitcoin }: ResolvedNodeOptions): Promise<readonly 
   return new Members().addresses
 }
 
+/** The genesis file of a network, not yet checked. */
+function genesisFileOf({ genesis }: Network): unknown {
+  return typeof genesis === 'string' ? readGenesisFile(genesis) : genesis
+}
+
 /** The genesis of the chain. A timestamp of `now` is that of the first start: later ones take it from the store. */
 export async function genesisOf(
   options: ResolvedNodeOptions,
@@ -136,14 +158,14 @@ export async function genesisOf(
   store: Store,
   now: () => number,
 ): Promise<Genesis> {
-  const { chain, genesis, genesisTime, accountBalance, create2Deployer, alloc = new Map() } = options
+  const { genesis, genesisTime, accountBalance, create2Deployer, alloc = new Map() } = options
   let timestamp = genesisTime
   if (timestamp === 'now') {
     const blocks = await BlockStore.open(store, config)
     const hash = blocks.canonicalHash(blocks.lowest)
     timestamp = (hash === undefined ? undefined : blocks.header(hash)?.timestamp) ?? now()
   }
-  return parseGenesis(genesis ?? readGenesisFile(chain), config, {
+  return parseGenesis(genesis ?? genesisFileOf(config.network), config, {
     addresses: [...toFund, ...(await federationOf(options))],
     balance: accountBalance,
     timestamp,

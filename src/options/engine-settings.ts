@@ -1,8 +1,8 @@
 /** Settings of the chain engine: network, database, mining, wallet, pool, clock. */
-import type { ChainName } from '../chain/activations.ts'
 import type { BridgeRelease } from '../chain/config.ts'
 import {
   address,
+  chainName,
   derivationPath,
   frozenClock,
   GAS_BITS,
@@ -38,9 +38,9 @@ export const ENGINE_SETTINGS = {
     help: 'defaults of all settings: rsk, the reference node; hardhat or anvil, what suites written for those nodes expect',
     fallback: 'rsk',
   }),
-  chain: setting(oneOf('regtest', 'devnet', 'testnet', 'mainnet') satisfies Kind<ChainName, ChainName>, {
+  chain: setting(chainName, {
     flag: '--chain <name>',
-    help: 'network to run: chain id 0x21 (regtest), 0x20 (devnet), 0x1f (testnet), 0x1e (mainnet)',
+    help: 'network to run: chain id 0x21 (regtest), 0x20 (devnet), 0x1f (testnet), 0x22 (testnet2), 0x1e (mainnet), or a JSON file that defines one',
     fallback: 'regtest',
   }),
   evm: setting(oneOf('tandem', 'ethereumjs', 'both') satisfies Kind<EvmChoice, EvmChoice>, {

@@ -1,4 +1,5 @@
 /** The options of node, server and terminal: what may be given, and how defaults are filled in. */
+import type { ChainName } from '../chain/consensus-rules.ts'
 import type { GenesisAlloc } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
@@ -98,9 +99,12 @@ const LOCAL_OPTIONS = [
   'create2Deployer',
 ] as const
 
+/** Networks whose first block and chain id are fixed. */
+const PUBLIC_CHAINS: readonly string[] = ['devnet', 'testnet', 'testnet2', 'mainnet'] satisfies ChainName[]
+
 /** Throws `invalid-options` for an option of a local chain on another network. */
 function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
-  if (chain === 'regtest') return
+  if (!PUBLIC_CHAINS.includes(chain)) return
   const key = LOCAL_OPTIONS.find((name) => given[name] !== undefined)
   if (key === undefined || (key === 'preset' && preset === 'rsk')) return
   const message = `Options "chain" and "${key}" contradict each other: ${key} is for a local chain (regtest), not ${chain}.`
@@ -136,8 +140,7 @@ function checkBitcoinOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOp
     const message = `Option "${key}" has no effect without the option "bitcoin".`
     throw new NodeError('invalid-options', message)
   }
-  const isLocal = values.chain === 'regtest' || values.chain === 'devnet'
-  if (!isLocal) {
+  if (values.chain !== 'devnet' && PUBLIC_CHAINS.includes(values.chain)) {
     const message = `Options "bitcoin" and "chain" contradict each other: the parent chain of ${values.chain} is a public network, and the one in the node is for regtest and devnet.`
     throw new NodeError('invalid-options', message)
   }

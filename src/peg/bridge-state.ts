@@ -12,7 +12,7 @@ import { cellBytes } from '../state/state-keys.ts'
 export function bridgeAt(
   state: StateReader,
   height: number,
-  { name, ruleHeights, bridgeRelease }: Pick<ChainConfig, 'name' | 'ruleHeights' | 'bridgeRelease'>,
+  { network, ruleHeights, bridgeRelease }: Pick<ChainConfig, 'network' | 'ruleHeights' | 'bridgeRelease'>,
 ): BridgeState {
   const written = new Map<bigint, Uint8Array>()
   const bytes = (slot: bigint) => written.get(slot) ?? cellBytes(state.cell(PRECOMPILE_ADDRESS.bridge, slot))
@@ -22,7 +22,7 @@ export function bridgeAt(
     setBytes: (slot: bigint, value: Uint8Array) => void written.set(slot, value),
   }
   const rules = bridgeRules((rule) => isActive(ruleHeights, rule, height), bridgeRelease)
-  return openBridge({ storage, number: height }, bridgeNetwork(name, bridgeRelease), rules)
+  return openBridge({ storage, number: height }, bridgeNetwork(network.bridge, bridgeRelease), rules)
 }
 
 /** The first block of the chain's own: what is below the fork point happened elsewhere. */

@@ -85,8 +85,8 @@ async function takeOver({ remote, balance }: TakeoverOptions, clock: () => numbe
   const [{ bridgeEdit, fundingEdits, readUpstreamBridge, takingFederation }, { issueCoins }] =
     await Promise.all([import('./takeover.ts'), import('./issued-coins.ts')])
   const carried = await readUpstreamBridge(remote)
-  const { name, ruleHeights } = remote.config
-  const place = { name, ruleHeights, number: remote.point.number }
+  const { network, ruleHeights } = remote.config
+  const place = { network, ruleHeights, number: remote.point.number }
   const federation = takingFederation(place, remote.head.block.header.timestamp)
   const bitcoin = newBitcoin(clock)
   const coins = await issueCoins(bitcoin, carried.coins, federation.outputScript)

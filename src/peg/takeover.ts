@@ -45,7 +45,7 @@ export interface CarriedBridge {
 }
 
 /** The chain with its Bridge after the fork's block. */
-type Place = Pick<ChainConfig, 'name' | 'ruleHeights'> & { readonly number: number }
+type Place = Pick<ChainConfig, 'network' | 'ruleHeights'> & { readonly number: number }
 
 const rulesOf =
   ({ ruleHeights, number }: Place) =>
@@ -96,8 +96,8 @@ export async function readUpstreamBridge(remote: RemoteChain): Promise<CarriedBr
       `The upstream ${origin} has no Bridge whose federation could be replaced.`,
     )
   }
-  const { name, ruleHeights } = remote.config
-  const place = { name, ruleHeights, number: remote.point.number }
+  const { network, ruleHeights } = remote.config
+  const place = { network, ruleHeights, number: remote.point.number }
   const { coins, requests, nextPegoutHeight } = decodeState(readBytes(output, 0), place)
   // Coins of a retiring federation are in no view, but what they are locked for is known.
   const missing = (await lockedCoins(state)) + sum(requests.map(({ amount }) => amount)) - sum(coins)
@@ -140,7 +140,7 @@ function decodeState(bytes: Uint8Array, place: Place) {
 /** The federation that takes over: that of the local network, of the kind that the rules know. */
 export function takingFederation(place: Place, timestamp: number): Federation {
   const isInForce = rulesOf(place)
-  const network = bridgeNetwork(place.name, 'takeover')
+  const network = bridgeNetwork(place.network.bridge, 'takeover')
   const members = network.genesisFederation.keys.map((digits): Member => {
     const key = fromHex(`0x${digits}`)
     return [key, key, key]
@@ -165,7 +165,7 @@ export function bridgeEdit(
     bytes,
     setBytes: (slot: bigint, value: Uint8Array) => void cells.set(slot, value),
   }
-  const network = bridgeNetwork(place.name, 'takeover')
+  const network = bridgeNetwork(place.network.bridge, 'takeover')
   const { store, peg, federationCells } = openBridge(
     { storage, number: place.number },
     network,

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { describeChanges, type RuleTable, sameChanges } from '../chain/rule-table.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
-import { type Identity as DatabaseIdentity, FORMAT } from '../store/identity.ts'
+import { type Identity as DatabaseIdentity, FORMAT, isSameNetwork } from '../store/identity.ts'
 
 /** Raised with every change to the log, to snapshots or to the calls between nodes that another version would misread. */
 const PROTOCOL = 1
@@ -17,6 +17,8 @@ const Identity = z.object({
   cluster: z.string(),
   chain: z.string(),
   chainId: z.int(),
+  /** The definition of a network that is not shipped. */
+  network: z.unknown().optional(),
   /** Rules with other heights than the network's. */
   rules: z.record(z.string(), z.int().nullable()).optional(),
   genesis: z.string(),
@@ -32,7 +34,7 @@ const Identity = z.object({
 export type ClusterIdentity = z.infer<typeof Identity>
 
 /** What a node itself contributes. */
-export type OwnIdentity = Pick<DatabaseIdentity, 'chain' | 'chainId' | 'rules'>
+export type OwnIdentity = Pick<DatabaseIdentity, 'chain' | 'chainId' | 'network' | 'rules'>
 
 /** The identity of a cluster; `undefined` before its first leader. */
 export async function readClusterIdentity(bucket: KV): Promise<ClusterIdentity | undefined> {
@@ -66,6 +68,11 @@ export function requireSameChain(name: string, found: ClusterIdentity, own: OwnI
   if (found.chain !== own.chain || found.chainId !== own.chainId) {
     throw refused(
       `runs chain ${found.chain} (chain id ${found.chainId}), and this node ${own.chain} (chain id ${own.chainId}).`,
+    )
+  }
+  if (!isSameNetwork(found.network, own.network)) {
+    throw refused(
+      `runs another network ${found.chain}: start this node with the file of the other nodes (--chain).`,
     )
   }
   const [theirs, ours] = [found.rules ?? {}, own.rules ?? {}]

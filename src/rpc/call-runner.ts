@@ -79,7 +79,7 @@ export class CallRunner {
       options,
       methods: table.open,
       filters: new Filters({ node, options, elapsed, random }),
-      logTexts: createLogTexts(),
+      logTexts: createLogTexts(options.dialect),
       subscriptions: new Subscriptions({ node, options, logger, random }),
       consoleHistory: new ConsoleHistory(node, elapsed),
       usage: () => listeners.figures(),

@@ -8,6 +8,7 @@ import {
   requireOwnChain,
   stateOverridesOf,
 } from './simulation-options.ts'
+import { simulatedRequest } from './typed-request.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import { NO_OVERRIDES } from './wire/overrides.ts'
 import type { StepSimulationObject } from './wire/steps.ts'
@@ -22,10 +23,10 @@ function stepOf(
 ): SimulationStep {
   const message = call ?? send
   if (message !== undefined) {
-    requireOwnChain(message, `${path}.${call === undefined ? 'send' : 'call'}`, context.engine.config)
+    const kind = call === undefined ? 'send' : 'call'
+    requireOwnChain(message, `${path}.${kind}`, context.engine.config)
+    return { kind, request: simulatedRequest(message, context.engine, `${path}.${kind}`) }
   }
-  if (call !== undefined) return { kind: 'call', request: call }
-  if (send !== undefined) return { kind: 'send', request: send }
   if (set === undefined) return { kind: 'warp', warp }
   return { kind: 'set', overrides: stateOverridesOf(set, context, `${path}.set`) ?? new Map() }
 }

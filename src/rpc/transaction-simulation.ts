@@ -2,6 +2,7 @@
 import type { ExecutedStep } from '../engine/queries/simulate-steps.ts'
 import type { Context } from './method.ts'
 import { placedSimulation, requireOwnChain, type SentSimulation } from './simulation-options.ts'
+import { simulatedRequest } from './typed-request.ts'
 import type { CallArgument } from './wire/call.ts'
 
 /** Maximum number of transactions per simulation: each adds a state overlay over the previous one. */
@@ -34,7 +35,8 @@ export async function simulateTransactions(
   const { reference, options } = placedSimulation(sent, context)
   const steps = [...calls].map(([name, call]) => {
     requireOwnChain(call, name, context.engine.config)
-    return { kind: 'send', rules: 'message', request: withoutZeroGas(call) } as const
+    const request = simulatedRequest(withoutZeroGas(call), context.engine, name)
+    return { kind: 'send', rules: 'message', request } as const
   })
   const done = await context.engine.queries.simulateSteps({ reference, ...options }, steps)
   return done.flatMap((step) => (step.kind === 'send' || step.kind === 'call' ? [step] : []))

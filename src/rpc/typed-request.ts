@@ -29,19 +29,19 @@ interface Given extends FeeFields {
   readonly subtype: bigint | undefined
 }
 
-function readGiven(members: TypedMembers = {}, maxFeePerGas: bigint | undefined): Given {
+function readGiven(members: TypedMembers = {}, maxFeePerGas: bigint | undefined, name: string): Given {
   const { type, rskSubtype, maxPriorityFeePerGas, accessList, authorizationList } = members
   return {
-    type: TypedQuantity.read(type, 'transaction.type'),
-    subtype: TypedQuantity.read(rskSubtype, 'transaction.rskSubtype'),
+    type: TypedQuantity.read(type, `${name}.type`),
+    subtype: TypedQuantity.read(rskSubtype, `${name}.rskSubtype`),
     maxFeePerGas,
-    maxPriorityFeePerGas: TypedQuantity.read(maxPriorityFeePerGas, 'transaction.maxPriorityFeePerGas'),
+    maxPriorityFeePerGas: TypedQuantity.read(maxPriorityFeePerGas, `${name}.maxPriorityFeePerGas`),
     accessList:
-      accessList === undefined ? undefined : AccessListMember.read(accessList, 'transaction.accessList'),
+      accessList === undefined ? undefined : AccessListMember.read(accessList, `${name}.accessList`),
     authorizations:
       authorizationList === undefined
         ? undefined
-        : AuthorizationsMember.read(authorizationList, 'transaction.authorizationList'),
+        : AuthorizationsMember.read(authorizationList, `${name}.authorizationList`),
   }
 }
 
@@ -74,45 +74,45 @@ function typeOf(given: Given): number {
 }
 
 /** Throws `invalid-params` for members that a transaction of the type does not have. */
-function checkMembers(type: number, { accessList = [], authorizations }: Given): void {
+function checkMembers(type: number, { accessList = [], authorizations }: Given, name: string): void {
   const has = { lists: type !== TYPE.legacy && !isNamespaced(type), authorizations: type === TYPE.setCode }
   if (!has.lists && accessList.length > 0) {
-    throw invalidParams('Invalid transaction.accessList: expected type 0x1, 0x2 or 0x4.')
+    throw invalidParams(`Invalid ${name}.accessList: expected type 0x1, 0x2 or 0x4.`)
   }
   if (!has.authorizations && authorizations !== undefined) {
-    throw invalidParams('Invalid transaction.authorizationList: expected type 0x4.')
+    throw invalidParams(`Invalid ${name}.authorizationList: expected type 0x4.`)
   }
 }
 
 /** Maximum fee and priority fee, each by the other where it is absent, and both by `price` where both are. */
-function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: Given, price: bigint) {
+function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: Given, price: bigint | undefined) {
   const most = maxFeePerGas ?? maxPriorityFeePerGas ?? price
   return { maxFeePerGas: most, maxPriorityFeePerGas: maxPriorityFeePerGas ?? most }
 }
 
 /**
- * The request of a call object, with the type of its transaction; `price` is that of a typed one which names none. Throws
- * `invalid-params`.
+ * The request of a call object, with the type of its transaction; `price` is that of a typed one which names none, and
+ * `name` what messages call the object. Throws `invalid-params`.
  */
 export function typedRequest(
   { typedMembers, ...call }: CallArgument,
   engine: Pick<Engine, 'config' | 'queries'>,
-  price: () => bigint,
+  price: () => bigint | undefined,
+  name = 'transaction',
 ): CallArgument {
   const { maxFeePerGas } = call
   if ((typedMembers === undefined && maxFeePerGas === undefined) || !takesTyped(engine)) return call
-  const given = readGiven(typedMembers, maxFeePerGas)
+  const given = readGiven(typedMembers, maxFeePerGas, name)
   const type = typeOf(given)
-  checkMembers(type, given)
+  checkMembers(type, given, name)
   if (type === TYPE.legacy) return call
   if (isNamespaced(type)) return { ...call, type }
   const { accessList, authorizations } = given
   const fees = feesOf(given, call.gasPrice ?? price())
-  if (type === TYPE.accessList) {
-    return { ...call, gasPrice: call.gasPrice ?? fees.maxFeePerGas, type, typed: typedFields({ accessList }) }
-  }
-  const typed = typedFields({ accessList, authorizations, ...fees })
-  return { ...call, gasPrice: fees.maxPriorityFeePerGas, type, typed }
+  const isMarket = type !== TYPE.accessList
+  const typed = typedFields({ accessList, authorizations, ...(isMarket && fees) })
+  const gasPrice = isMarket ? fees.maxPriorityFeePerGas : (call.gasPrice ?? fees.maxFeePerGas)
+  return { ...call, ...(gasPrice !== undefined && { gasPrice }), type, typed }
 }
 
 /** A call object that names neither a type nor a price as one of type 2, where blocks take those (RSKIP-546): geth fills it so. */
@@ -124,10 +124,14 @@ export function asFeeMarket(call: CallArgument, engine: Pick<Engine, 'config' | 
   return { ...call, typedMembers: { ...typedMembers, type: TYPE.feeMarket } }
 }
 
-/** A message to simulate. Its price is 0 unless it names one: the lower of two. */
+/**
+ * A message to simulate, with the type of its transaction; `name` is what messages call it. Its price is the lower of two,
+ * and that of the simulation where it names none.
+ */
 export function simulatedRequest(
   call: CallArgument,
   engine: Pick<Engine, 'config' | 'queries'>,
+  name?: string,
 ): CallArgument {
-  return typedRequest(call, engine, () => 0n)
+  return typedRequest(call, engine, () => undefined, name)
 }

@@ -157,10 +157,13 @@ export class BlockStore {
     if (known !== undefined) return known
     const receipts = this.#tables.receipts.bytes(hash)
     if (receipts === undefined) return this.#history?.block(hash)
-    const read = storedLogBlock(hash, number, receipts, () => {
-      const body = this.#tables.bodies.bytes(hash)
-      if (body === undefined) throw new Error(`block ${hash} is incomplete in the store`)
-      return body
+    const whole = <T>(part: T | undefined): T => {
+      if (part === undefined) throw new Error(`block ${hash} is incomplete in the store`)
+      return part
+    }
+    const read = storedLogBlock(hash, number, receipts, {
+      body: () => whole(this.#tables.bodies.bytes(hash)),
+      timestamp: () => whole(this.header(hash)).timestamp,
     })
     this.#logBlocks.set(hash, read, { size: receipts.length })
     return read

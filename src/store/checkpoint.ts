@@ -9,8 +9,8 @@
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
-import type { ChainName } from '../chain/activations.ts'
-import { CHAINS } from '../chain/config.ts'
+import { networkFile, readNetwork } from '../chain/network.ts'
+import { isShipped } from '../chain/shipped-networks.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
@@ -29,17 +29,23 @@ const SEQUENCE_KEY = nameKey.encode(PREFIX.checkpoint, SEQUENCE)
 
 const hex = z.templateLiteral(['0x', z.string()])
 const headPosition = z.object({ number: z.int(), hash: hex, state: hex })
-const content = z.object({
-  sequence: z.int(),
-  chain: z.custom<ChainName>((name) => typeof name === 'string' && Object.hasOwn(CHAINS, name)),
-  chainId: z.int(),
-  fork: z.object({ number: z.int(), hash: hex }).optional(),
-  rules: z.record(z.string(), z.int().nullable()).optional(),
-  head: headPosition.optional(),
-  log: z.int().optional(),
-  damage: z.string().optional(),
-  repair: z.literal(true).optional(),
-})
+const content = z
+  .object({
+    sequence: z.int(),
+    chain: z.string(),
+    chainId: z.int(),
+    network: z
+      .unknown()
+      .transform((json) => networkFile(readNetwork(json, CHECKPOINT_FILE)))
+      .optional(),
+    fork: z.object({ number: z.int(), hash: hex }).optional(),
+    rules: z.record(z.string(), z.int().nullable()).optional(),
+    head: headPosition.optional(),
+    log: z.int().optional(),
+    damage: z.string().optional(),
+    repair: z.literal(true).optional(),
+  })
+  .refine(({ chain, network }) => network !== undefined || isShipped(chain))
 
 /** The tip of a chain: its height and hash, and the root of the state after it. */
 export interface HeadPosition {
@@ -79,11 +85,11 @@ const checksum = (text: string): string => crc32(text).toString(16).padStart(8, 
 async function store(
   files: Files,
   dataDir: string,
-  { chain, chainId, fork, rules }: Identity,
+  { chain, chainId, network, fork, rules }: Identity,
   { sequence, head, log, damage, isInRepair }: Checkpoint,
 ): Promise<void> {
   const repair = isInRepair ? true : undefined
-  const text = JSON.stringify({ sequence, chain, chainId, fork, rules, head, log, damage, repair })
+  const text = JSON.stringify({ sequence, chain, chainId, network, fork, rules, head, log, damage, repair })
   await replaceFile(join(dataDir, CHECKPOINT_FILE), `${text}\n${checksum(text)}\n`, 0o666, files)
 }
 
@@ -101,8 +107,10 @@ export function readCheckpoint(dataDir: string, files: Files = diskFiles): Check
   const isWhole = checksum(text) === sum && end === '' && more.length === 0
   const parsed = isWhole ? content.safeParse(JSON.parse(text)) : undefined
   if (parsed?.data === undefined) return { ...NONE, damage: `${CHECKPOINT_FILE} cannot be read` }
-  const { chain, chainId, fork, rules, sequence, head, log, damage, repair = false } = parsed.data
-  return { sequence, identity: { chain, chainId, fork, rules }, head, log, damage, isInRepair: repair }
+  const { chain, chainId, network, fork, rules, repair = false, ...rest } = parsed.data
+  const { sequence, head, log, damage } = rest
+  const identity = { chain, chainId, network, fork, rules }
+  return { sequence, identity, head, log, damage, isInRepair: repair }
 }
 
 /** Notes damage that LevelDB does not find a second time, so that no later start overlooks it. */

@@ -1,11 +1,14 @@
 /** The format and the network of a data directory, in `tandem.json`: checked before anything in it is changed. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import type { ChainName } from '../chain/activations.ts'
-import { type BridgeRelease, CHAINS, type ChainConfig, withRules } from '../chain/config.ts'
-import { changedHeights, changesIn, RuleChoiceError } from '../chain/rule-choice.ts'
+import { type BridgeRelease, type ChainConfig, configOfNetwork, withRules } from '../chain/config.ts'
+import { type Network, type NetworkFile, networkFile, readNetwork } from '../chain/network.ts'
+import { changedHeights, changesIn } from '../chain/rule-choice.ts'
+import { RuleChoiceError } from '../chain/rule-names.ts'
 import { describeChanges, type RuleTable, sameChanges } from '../chain/rule-table.ts'
+import { isShipped, NETWORKS } from '../chain/shipped-networks.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
@@ -15,8 +18,10 @@ import { storageReason } from './storage-failure.ts'
 
 /** Which chain a database holds. */
 export interface Identity {
-  readonly chain: ChainName
+  readonly chain: string
   readonly chainId: number
+  /** The definition of a network that is not shipped; absent for one that is. */
+  readonly network?: NetworkFile | undefined
   /** The block of another chain that this one forks; absent for a chain of its own. */
   readonly fork?: ForkedBlock | undefined
   /** Rules with other heights than the network's; absent for none. */
@@ -27,19 +32,29 @@ export interface Identity {
 
 /** The identity of a chain with these constants. */
 export function identityOf(
-  config: Pick<ChainConfig, 'name' | 'chainId' | 'ruleHeights' | 'bridgeRelease'>,
+  config: Pick<ChainConfig, 'name' | 'network' | 'chainId' | 'ruleHeights' | 'bridgeRelease'>,
   fork?: ForkedBlock,
 ): Identity {
   const { name: chain, chainId, bridgeRelease: release } = config
   // A fork that replaces the federation is told by its Bitcoin chain.
   const bridgeRelease = release === 'takeover' ? undefined : release
-  return { chain, chainId, fork, rules: changesIn(config), bridgeRelease }
+  const network = isShipped(chain) ? undefined : networkFile(config.network)
+  return { chain, chainId, network, fork, rules: changesIn(config), bridgeRelease }
+}
+
+/** The network of a chain in a directory. Throws `database` for one that is not known. */
+function networkOf({ chain, network }: Identity): Network {
+  if (network !== undefined) return readNetwork(network, `network ${chain}`)
+  if (isShipped(chain)) return NETWORKS[chain]
+  throw new NodeError('database', `The chain of the database is of the unknown network ${chain}.`)
 }
 
 /** The constants of the chain in a directory, where it is no fork. Throws `database` for rules of a later version. */
-export function configOfStored({ chain, chainId, rules, bridgeRelease }: Identity): ChainConfig {
+export function configOfStored(identity: Identity): ChainConfig {
+  const { chainId, rules, bridgeRelease } = identity
+  const network = networkOf(identity)
   try {
-    const config = withRules({ ...CHAINS[chain], chainId }, changedHeights(chain, rules))
+    const config = withRules({ ...configOfNetwork(network), chainId }, changedHeights(network, rules))
     return bridgeRelease === '9.0' ? { ...config, bridgeRelease } : config
   } catch (error) {
     if (!(error instanceof RuleChoiceError)) throw error
@@ -72,6 +87,7 @@ const identityFile = z.object({
   format: z.int(),
   chain: z.string(),
   chainId: z.int(),
+  network: z.unknown().optional(),
   fork: forkedBlock.optional(),
   rules: z.record(z.string(), z.int().min(0).nullable()).optional(),
   bridgeRelease: z.enum(['9.0', '9.1']).optional(),
@@ -122,6 +138,13 @@ export async function checkIdentity(
         `not ${identity.chain} (chain id ${identity.chainId}). Choose another directory for this chain.`,
     )
   }
+  if (!isSameNetwork(found.network, identity.network)) {
+    throw new NodeError(
+      'database',
+      `The database in ${directory} is of another network ${found.chain}: its constants are not those of the file that --chain names. ` +
+        'Start with the file that it was made with, or choose another directory.',
+    )
+  }
   if (found.bridgeRelease !== undefined && found.bridgeRelease !== identity.bridgeRelease) {
     throw new NodeError(
       'database',
@@ -134,11 +157,16 @@ export async function checkIdentity(
     throw otherRules(directory, found.rules, identity.rules)
 }
 
+/** Are two definitions the same, of which both may be absent? */
+export function isSameNetwork(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(one, other)
+}
+
 function isSame(
   found: z.infer<typeof identityFile>,
-  { chain, chainId, fork, rules = {} }: Identity,
+  { chain, chainId, network, fork, rules = {} }: Identity,
 ): boolean {
-  const isSameBlock = found.fork?.hash === fork?.hash
+  const isSameBlock = found.fork?.hash === fork?.hash && isSameNetwork(found.network, network)
   return (
     found.chain === chain && found.chainId === chainId && isSameBlock && sameChanges(found.rules ?? {}, rules)
   )
@@ -206,9 +234,12 @@ export async function requireDatabase(directory: string): Promise<Identity> {
     )
   }
   requireFormat(directory, found.format)
-  const { chain, chainId, fork, rules, bridgeRelease } = found
-  if (!isChainName(chain)) throw notOurs(directory, `its ${IDENTITY_FILE} names the unknown chain ${chain}`)
-  return { chain, chainId, fork, rules, bridgeRelease }
+  const { network, ...rest } = found
+  if (network === undefined && !isShipped(found.chain))
+    throw notOurs(directory, `its ${IDENTITY_FILE} names the unknown chain ${found.chain}`)
+  const { chain, chainId, fork, rules, bridgeRelease } = rest
+  const definition = network === undefined ? undefined : networkFile(readNetwork(network, IDENTITY_FILE))
+  return { chain, chainId, network: definition, fork, rules, bridgeRelease }
 }
 
 /** Throws `database` when there is no database of this format in a directory, and when it is of a fork. */
@@ -238,10 +269,6 @@ function requireFormat(directory: string, format: number): void {
   )
 }
 
-function isChainName(name: string): name is ChainName {
-  return Object.hasOwn(CHAINS, name)
-}
-
 async function read(directory: string): Promise<z.infer<typeof identityFile> | undefined> {
   try {
     return identityFile.parse(JSON.parse(await readFile(join(directory, IDENTITY_FILE), 'utf8')))
@@ -253,7 +280,7 @@ async function read(directory: string): Promise<z.infer<typeof identityFile> | u
 
 async function claim(
   directory: string,
-  { chain, chainId, fork, rules, bridgeRelease }: Identity,
+  { chain, chainId, network, fork, rules, bridgeRelease }: Identity,
 ): Promise<void> {
   try {
     diskFiles.makeFolder(directory)
@@ -270,6 +297,7 @@ async function claim(
       format: DIRECTORY_FORMAT,
       chain,
       chainId,
+      ...(network && { network }),
       ...(fork && { fork }),
       ...(rules && { rules }),
       ...(bridgeRelease && { bridgeRelease }),

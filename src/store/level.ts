@@ -53,7 +53,7 @@ export interface StoreOptions extends Identity {
  * when another process holds it, when it is of another format or network, when it is damaged or is no database of ours.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, chain, chainId, fork, rules, fsync = false } = options
+  const { dataDir, chain, chainId, network, fork, rules, fsync = false } = options
   if (dataDir === undefined) return createMemoryStore()
   await checkIdentity(dataDir, options, readCheckpoint(dataDir)?.identity)
   const tables = await wholeTables(dataDir, CHECKED_AT_START)
@@ -67,7 +67,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return new GuardedLevel(opened, { dataDir, timers: systemTimers, check: checkTables(), onDamage })
   }
   try {
-    const directory = directoryOf(dataDir, { chain, chainId, fork, rules })
+    const directory = directoryOf(dataDir, { chain, chainId, network, fork, rules })
     return await openChecked(directory, level, overlooked, { fsync, onNotice, guard })
   } catch (error) {
     await level.close()

@@ -8,7 +8,7 @@ import { itemEnd, payloadStart } from '../encoding/rlp-frame.ts'
 export interface LogBlock {
   readonly hash: Hex
   readonly block: {
-    readonly header: { readonly number: number }
+    readonly header: { readonly number: number; readonly timestamp: number }
     readonly transactions: readonly { readonly hash: Hex }[]
   }
   /** One per transaction, in order. */
@@ -48,6 +48,12 @@ function storedTransactions(body: Uint8Array): StoredTransaction[] {
   return strings.filter((_, i) => i % 2 === 0).map((raw) => new StoredTransaction(raw))
 }
 
+/** What is read when it is asked for. */
+export interface StoredParts {
+  body(): Uint8Array
+  timestamp(): number
+}
+
 /**
  * A block over its stored receipts. Its body is read when the first transaction is asked for. Throws a RangeError when
  * bytes are not what was written.
@@ -56,7 +62,7 @@ export function storedLogBlock(
   hash: Hex,
   number: number,
   receipts: Uint8Array,
-  readBody: () => Uint8Array,
+  stored: StoredParts,
 ): LogBlock {
   let transactions: StoredTransaction[] | undefined
   const logs: { readonly logs: readonly Log[] }[] = []
@@ -64,9 +70,14 @@ export function storedLogBlock(
   return {
     hash,
     block: {
-      header: { number },
+      header: {
+        number,
+        get timestamp() {
+          return stored.timestamp()
+        },
+      },
       get transactions() {
-        transactions ??= storedTransactions(readBody())
+        transactions ??= storedTransactions(stored.body())
         return transactions
       },
     },

@@ -1,6 +1,6 @@
 /** The files that the package has beside its code: its manifest and the genesis of each network. */
 import { readFileSync } from 'node:fs'
-import type { ChainName } from '../chain/activations.ts'
+import type { BridgeName } from '../chain/network.ts'
 
 /** Two folders up, both from here and from the chunks of the bundle, which are as deep. */
 const PACKAGE = new URL('../../', import.meta.url)
@@ -18,6 +18,6 @@ export function packageVersion(): string {
 }
 
 /** The genesis file of a network, not yet checked. */
-export function readGenesisFile(chain: ChainName): unknown {
+export function readGenesisFile(chain: BridgeName): unknown {
   return readJson(`genesis/${chain}.json`)
 }

@@ -5,14 +5,15 @@ import heights from '../../fixtures/chain/activation-heights.json' with { type: 
 import { EMPTY_ACCOUNT, EMPTY_TRIE_ROOT } from '../../src/chain/account.ts'
 import { activatingRules, isActive } from '../../src/chain/activations.ts'
 import { PRECOMPILE_ADDRESS as AT, CHAINS } from '../../src/chain/config.ts'
-import { CONSENSUS_RULES, DRAFT_RULES, RULE_HEIGHTS, type RuleName } from '../../src/chain/consensus-rules.ts'
+import { CONSENSUS_RULES, DRAFT_RULES, type RuleName } from '../../src/chain/consensus-rules.ts'
 import { parseGenesis } from '../../src/chain/genesis.ts'
 import { activatePrecompiles } from '../../src/chain/precompile-accounts.ts'
+import { RULE_HEIGHTS } from '../../src/chain/shipped-networks.ts'
 import { Overlay } from '../../src/state/overlay.ts'
 import { StateTrie } from '../../src/state/state-trie.ts'
 import { NOTHING } from '../support/execution.ts'
 
-const NETWORKS = ['regtest', 'testnet', 'mainnet'] as const
+const NETWORKS = ['regtest', 'testnet', 'testnet2', 'mainnet'] as const
 const RULES = (Object.keys(CONSENSUS_RULES) as RuleName[]).filter((rule) => !DRAFT_RULES.includes(rule))
 
 describe('activation heights', () => {

@@ -67,7 +67,7 @@ describe('rules', () => {
 
 it('map the chain ids to the names of the networks', () => {
   const ids = Object.values(CHAINS).map(({ name, chainId }) => [name, chainId])
-  expect(Object.fromEntries(ids)).toEqual({ mainnet: 30, testnet: 31, devnet: 32, regtest: 33 })
+  expect(Object.fromEntries(ids)).toEqual({ mainnet: 30, testnet: 31, devnet: 32, regtest: 33, testnet2: 34 })
 })
 
 describe('sublist limits', () => {

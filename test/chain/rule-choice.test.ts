@@ -3,13 +3,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import heights from '../../fixtures/chain/activation-heights.json' with { type: 'json' }
 import { CHAINS, withRules } from '../../src/chain/config.ts'
-import { DRAFT_RULES, RULE_HEIGHTS, RULE_NAMES, type RuleHeights } from '../../src/chain/consensus-rules.ts'
+import { DRAFT_RULES, RULE_NAMES, type RuleHeights } from '../../src/chain/consensus-rules.ts'
 import { changedHeights, changesIn, changesOf, chosenHeights } from '../../src/chain/rule-choice.ts'
 import { describeChanges } from '../../src/chain/rule-table.ts'
+import { NETWORKS, RULE_HEIGHTS } from '../../src/chain/shipped-networks.ts'
 import { saying } from '../support/refusals.ts'
 
 const regtest = (choice: Parameters<typeof chosenHeights>[1], first?: number) =>
-  chosenHeights('regtest', choice, first)
+  chosenHeights(RULE_HEIGHTS.regtest, choice, first)
 const holding = (found: RuleHeights) => RULE_NAMES.filter((rule) => found[rule] !== undefined)
 
 describe('rules of a chain', () => {
@@ -22,7 +23,7 @@ describe('rules of a chain', () => {
   it('are those up to an upgrade, as the local network has them', () => {
     const vetiver = regtest({ rules: 'VETIVER900' })
     expect(vetiver).toMatchObject({ rskip559: undefined, rskip535: undefined, rskip544: 0, rskip351: 1 })
-    expect(chosenHeights('mainnet', { rules: 'vetiver900' })).toEqual(vetiver)
+    expect(chosenHeights(RULE_HEIGHTS.mainnet, { rules: 'vetiver900' })).toEqual(vetiver)
     // Each upgrade adds exactly the rules that a network without heights of its own has from its height on.
     const { mainnet } = heights
     for (const [name, at] of [
@@ -42,18 +43,18 @@ describe('rules of a chain', () => {
   it('next has all that the local network knows, and the drafts', () => {
     const drafts = Object.fromEntries(DRAFT_RULES.map((rule) => [rule, 0]))
     expect(regtest({ rules: 'next' })).toEqual({ ...RULE_HEIGHTS.regtest, ...drafts })
-    expect(chosenHeights('testnet', { rules: 'next' })).toEqual(regtest({ rules: 'next' }))
+    expect(chosenHeights(RULE_HEIGHTS.testnet, { rules: 'next' })).toEqual(regtest({ rules: 'next' }))
     for (const rule of DRAFT_RULES) expect(RULE_HEIGHTS.regtest[rule]).toBeUndefined()
   })
 
   it('bring the rules that they need, and take those that need them', () => {
-    const own = chosenHeights('mainnet', {})
+    const own = chosenHeights(RULE_HEIGHTS.mainnet, {})
     expect(regtest({ activate: ['rskip546@7'] })).toEqual({
       ...RULE_HEIGHTS.regtest,
       rskip543: 7,
       rskip546: 7,
     })
-    expect(chosenHeights('mainnet', { activate: ['rskip545@9', 'rskip546@4'] })).toEqual({
+    expect(chosenHeights(RULE_HEIGHTS.mainnet, { activate: ['rskip545@9', 'rskip546@4'] })).toEqual({
       ...own,
       rskip543: 4,
       rskip544: 9,
@@ -75,7 +76,7 @@ describe('rules of a chain', () => {
       rskip559: 12,
       rskip398: undefined,
     })
-    expect(chosenHeights('testnet', { activate: ['tbd1000'] }).rskip559).toBe(0)
+    expect(chosenHeights(RULE_HEIGHTS.testnet, { activate: ['tbd1000'] }).rskip559).toBe(0)
   })
 
   it('refuse names that are not known, with the nearest, and bad heights', () => {
@@ -87,14 +88,25 @@ describe('rules of a chain', () => {
     )
     expect(() => regtest({ rules: { __proto__x: 1 } })).toThrow('"__proto__x" is')
     expect(() => regtest({ deactivate: ['constructor'] })).toThrow('"constructor" is no rule')
+    expect(() => regtest({ rules: { rskip559: 2 ** 31 } })).toThrow(
+      saying('rskip559: 2147483648 is above 2147483647, the highest block.'),
+    )
     for (const text of ['rskip559@', 'rskip559@x', 'rskip559@1@2', 'rskip559@4294967296']) {
       expect(() => regtest({ activate: [text] })).toThrow(`${JSON.stringify(text)} is not a name`)
     }
   })
 
+  it('of a name begin on a fork with its own first block where the upstream lacks them', () => {
+    const next = chosenHeights(RULE_HEIGHTS.mainnet, { rules: 'next' }, 9_000_001)
+    expect(next).toMatchObject({ rskip546: 9_000_001, rskip559: 9_000_001, rskip398: 6_223_700 })
+    expect(() => chosenHeights(RULE_HEIGHTS.mainnet, { rules: 'reed800' }, 9_000_001)).toThrow(
+      'would change in a block of the upstream',
+    )
+  })
+
   it('change on a fork from its own first block on', () => {
-    expect(chosenHeights('mainnet', { activate: ['tbd1000'] }, 9_000_001).rskip559).toBe(9_000_001)
-    expect(() => chosenHeights('mainnet', { deactivate: ['rskip398'] }, 9_000_001)).toThrow(
+    expect(chosenHeights(RULE_HEIGHTS.mainnet, { activate: ['tbd1000'] }, 9_000_001).rskip559).toBe(9_000_001)
+    expect(() => chosenHeights(RULE_HEIGHTS.mainnet, { deactivate: ['rskip398'] }, 9_000_001)).toThrow(
       saying(
         'rskip398 would change in a block of the upstream; on this fork rules can change from block 9000001 on.',
       ),
@@ -107,8 +119,8 @@ describe('rules of a chain', () => {
     fc.assert(
       fc.property(fc.dictionary(name, height, { maxKeys: 8 }), (rules) => {
         const found = regtest({ rules })
-        const changes = changesOf({ name: 'regtest', ruleHeights: found })
-        expect(changedHeights('regtest', changes)).toEqual(found)
+        const changes = changesOf({ network: NETWORKS.regtest, ruleHeights: found })
+        expect(changedHeights(NETWORKS.regtest, changes)).toEqual(found)
         for (const rule of Object.keys(changes)) expect(rules).toHaveProperty(rule)
       }),
     )

@@ -12,6 +12,7 @@ import { blockSize, decodeBlock, encodeBlock } from '../../src/chain/block.ts'
 import { CHAINS, withRules } from '../../src/chain/config.ts'
 import { intrinsicGas } from '../../src/chain/intrinsic-gas.ts'
 import { chosenHeights } from '../../src/chain/rule-choice.ts'
+import { RULE_HEIGHTS } from '../../src/chain/shipped-networks.ts'
 import { addressOf } from '../../src/chain/signature.ts'
 import {
   checkChainId,
@@ -163,7 +164,7 @@ describe('typed transactions', () => {
   })
 
   it('are strings in the list of their block', () => {
-    const config = withRules(CHAINS.regtest, chosenHeights('regtest', { rules: 'next' }))
+    const config = withRules(CHAINS.regtest, chosenHeights(RULE_HEIGHTS.regtest, { rules: 'next' }))
     fc.assert(
       fc.property(headers, fc.array(wanted, { maxLength: 3 }), (header, list) => {
         const transactions = list.map((fields) => signTransaction(unsignedOf(fields), KEY))

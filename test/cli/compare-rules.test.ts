@@ -34,7 +34,8 @@ describe.each([false, true])('tandem drift, REMASC transactions hidden: %s', (hi
   async function run(...args: string[]): Promise<string[]> {
     const lines: string[] = []
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} })
-    const writer = { write: (line: string) => void lines.push(line), flush: async () => {} }
+    const write = (line: string) => void lines.push(line)
+    const writer = { write, flush: async () => {}, later: () => {} }
     fillCompareCommand(program.command('drift'), { output: writer, errors: writer })
     await program.parseAsync(['drift', '--url', served.url, ...args], { from: 'user' })
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
@@ -90,9 +91,11 @@ describe.each([false, true])('tandem drift, REMASC transactions hidden: %s', (hi
   it('compares the blocks of a range', async () => {
     const lines = await run('--blocks', '2-3', '--rules', '{"rskip400":null}')
     expect(lines.slice(0, 2).map((line) => line.slice(0, 66))).toEqual(hashes.slice(1, 3))
-    expect(lines[2]).toMatch(/^ {2}transaction +\d+ +\d+ {2}\+\d+ \(/)
-    expect(lines[3]).toMatch(/^2 transactions, 0 with another result or other events, gas /)
-    expect(await run('--blocks', '2')).toHaveLength(3)
+    expect(lines[2]).toMatch(/^ {2}2 transactions: gas of transaction, gas \d+ → \d+ \+\d+ \(/)
+    expect(lines[2]).toContain(`such as ${hashes[1]}`)
+    expect(lines[3]).toMatch(/^ {2}transaction +\d+ +\d+ {2}\+\d+ \(/)
+    expect(lines[4]).toMatch(/^2 transactions, 0 with another result or other events, gas /)
+    expect(await run('--blocks', '2')).toHaveLength(4)
   })
 
   it.each([
@@ -117,7 +120,11 @@ describe.each([false, true])('tandem drift, REMASC transactions hidden: %s', (hi
   })
 
   it.each([
-    [[], 'invalid-options', 'Give the hash of a transaction to compare, or --blocks, or --all.'],
+    [
+      [],
+      'invalid-options',
+      'Give the hash of a transaction to compare, or --blocks, or --all, or a command behind --.',
+    ],
     [['0x12'], 'invalid-options', 'A transaction is named by its hash, 0x and 64 digits, not by "0x12".'],
     [
       [`0x${'1'.repeat(64)}`],
@@ -127,7 +134,7 @@ describe.each([false, true])('tandem drift, REMASC transactions hidden: %s', (hi
     [
       [`0x${'1'.repeat(64)}`, '--fork', 'x'],
       'internal',
-      'debug_compareRules was refused: Invalid fork: expected one of petersburg, istanbul, berlin, london, paris, shanghai, cancun. (-32602)',
+      'debug_compareRules was refused: Invalid fork: expected one of petersburg, istanbul, berlin, london, paris, shanghai, cancun, prague. (-32602)',
     ],
     [
       [`0x${'1'.repeat(64)}`, '--url', 'ftp://x'],

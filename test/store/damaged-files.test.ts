@@ -3,11 +3,11 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAINS } from '../../src/chain/config.ts'
 import { type Fault, verifyStore } from '../../src/engine/verification/verify.ts'
 import { NodeError } from '../../src/errors.ts'
 import { createNode } from '../../src/index.ts'
 import { DamagedTablesError } from '../../src/store/damage.ts'
+import { configOfStored } from '../../src/store/identity.ts'
 import {
   endRepair,
   openStoreForReading,
@@ -98,7 +98,7 @@ function refusal(dataDir: string, problem: string): string {
 async function faultsOf(dataDir: string): Promise<Fault[]> {
   const { store, problems, identity } = await openStoreForVerification(dataDir)
   const faults: Fault[] = []
-  const config = CHAINS[identity.chain]
+  const config = configOfStored(identity)
   await verifyStore({
     store,
     problems,

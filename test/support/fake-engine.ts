@@ -75,6 +75,7 @@ function plainStep({ kind }: SimulationStep): StepResult {
   return {
     ...place,
     kind,
+    type: 0,
     succeeded: true,
     output: PLAIN_FRAME.output,
     gasUsed: PLAIN_FRAME.gasUsed,

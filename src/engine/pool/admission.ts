@@ -2,11 +2,12 @@
 import type { Account } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { type ChainConfig, maxTransactionGas } from '../../chain/config.ts'
+import type { IntrinsicParts } from '../../chain/intrinsic-gas.ts'
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { vmRulesOf } from '../../evm/rules.ts'
+import { type VmRules, vmRulesOf } from '../../evm/rules.ts'
 import type { HeaderOverrides } from '../model.ts'
-import { costOf, refusalOf, replacementRefusal } from './policy.ts'
+import { costOf, type PolicyRules, refusalOf, replacementRefusal } from './policy.ts'
 import { AccountQuota, type Quota } from './quota.ts'
 import type { SenderBook } from './sender-book.ts'
 
@@ -47,10 +48,30 @@ export interface Admission {
 
 const NO_OVERRIDES: HeaderOverrides = {}
 
+/** Rules by height that compute the intrinsic gas of a transaction once: its checks and its cost ask for it. */
+function rememberingGas(rulesAt: (height: number) => VmRules): (height: number) => PolicyRules {
+  const remembering = new WeakMap<VmRules, PolicyRules>()
+  const make = ({ types, maxInitcodeSize, ...rules }: VmRules): PolicyRules => {
+    const known = new WeakMap<IntrinsicParts, bigint>()
+    const intrinsicGas = (transaction: IntrinsicParts): bigint => {
+      const gas = known.get(transaction) ?? rules.intrinsicGas(transaction)
+      known.set(transaction, gas)
+      return gas
+    }
+    return { types, maxInitcodeSize, intrinsicGas }
+  }
+  return (height) => {
+    const rules = rulesAt(height)
+    const own = remembering.get(rules) ?? make(rules)
+    remembering.set(rules, own)
+    return own
+  }
+}
+
 /** Makes the admission rules of one pool. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { config, accountSlots = 16, headerOverrides = () => NO_OVERRIDES } = options
-  const rulesAt = vmRulesOf(config)
+  const rulesAt = rememberingGas(vmRulesOf(config))
   const quota = options.accountQuota === true ? new AccountQuota(options.now) : undefined
   const cost = (transaction: Transaction, { block: { header } }: ExecutedBlock) =>
     costOf(transaction, rulesAt(header.number + 1))

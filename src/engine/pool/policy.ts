@@ -4,6 +4,9 @@ import { encodedNonce, type Transaction } from '../../chain/transaction.ts'
 import { typeRefusal } from '../../chain/transaction-types.ts'
 import { CHAIN_RULES, type VmRules } from '../../evm/rules.ts'
 
+/** What the checks read of the rules of a block. */
+export type PolicyRules = Pick<VmRules, 'intrinsicGas' | 'maxInitcodeSize' | 'types'>
+
 /** What an entering transaction is checked against. */
 export interface PolicyContext {
   /** Of the next block, wei per gas. */
@@ -15,7 +18,7 @@ export interface PolicyContext {
   /** A nonce must be below the account's plus this. */
   readonly accountSlots: number
   /** Of the next block. Default: with every rule in force. */
-  readonly rules?: Pick<VmRules, 'intrinsicGas' | 'maxInitcodeSize' | 'types'>
+  readonly rules?: PolicyRules
 }
 
 /** Maximum length of a transaction, bytes of RLP. */

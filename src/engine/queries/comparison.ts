@@ -3,7 +3,9 @@ import { LRUCache } from 'lru-cache'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import type { RuleHeights } from '../../chain/consensus-rules.ts'
-import { chosenHeights, type RuleChoice, RuleChoiceError } from '../../chain/rule-choice.ts'
+import { chosenHeights, type RuleChoice } from '../../chain/rule-choice.ts'
+import { RuleChoiceError } from '../../chain/rule-names.ts'
+import { asRunnable } from '../../chain/transaction-types.ts'
 import type { EthereumFork } from '../../comparison/ethereum-forks.ts'
 import type { EthereumBlock, RuleComparison, RuleSetComparison } from '../../comparison/report.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -28,9 +30,9 @@ interface Parts extends ChainAccess {
 const CACHED_BLOCKS = 16
 
 /** A chain's rules with changes. Throws `invalid-params`. */
-function heightsOf({ name, ruleHeights }: ChainConfig, choice: RuleChoice): RuleHeights {
+function heightsOf({ ruleHeights }: ChainConfig, choice: RuleChoice): RuleHeights {
   try {
-    return chosenHeights(name, choice, undefined, ruleHeights)
+    return chosenHeights(ruleHeights, choice)
   } catch (error) {
     if (!(error instanceof RuleChoiceError)) throw error
     throw invalidParams(`rules.${error.option}: ${error.message}`)
@@ -86,7 +88,8 @@ export class RuleComparisons {
     if (placed === undefined) return undefined
     const { compareRuleSets: compare } = await import('../../comparison/rule-sets.ts')
     const other = createVm({ chainId: config.chainId, rulesAt: vmRulesOf({ ...config, ruleHeights }) })
-    const { transaction, state, env } = placed
+    const { state, env } = placed
+    const transaction = asRunnable(placed.transaction, vm.rulesAt(env.number).types)
     const limit = timeoutMs > 0 ? { deadlineMs: began + timeoutMs - performance.now() } : {}
     return compare({ transaction, state, env, vm, other, ...limit })
   }

@@ -139,9 +139,9 @@ export class LogSearch {
     const all = await fork.remote.logs({ range: { from, to }, addresses, topics })
     const found = hideRemasc ? all.filter(({ log }) => !isOfRemasc(log)) : all
     checkCount(found, query)
-    return found.map(({ log, block, transactionHash, transactionIndex, logIndex }) => ({
+    return found.map(({ log, block, timestamp, transactionHash, transactionIndex, logIndex }) => ({
       log,
-      block: { hash: block.hash, block: { header: { number: block.number } } },
+      block: { hash: block.hash, block: { header: { number: block.number, timestamp } } },
       transaction: { hash: transactionHash },
       transactionIndex,
       logIndex,

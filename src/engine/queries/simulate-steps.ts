@@ -1,6 +1,7 @@
 /** Steps on the state of a block, each on the state that the one before it left, with all that they would change; nothing is written. */
 import { LATEST_TIMESTAMP } from '../../chain/config.ts'
 import type { Log } from '../../chain/receipt.ts'
+import { TYPE } from '../../chain/transaction-types.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
@@ -65,6 +66,8 @@ export interface StepBlock {
 /** What a message did. */
 export interface ExecutedStep extends KnownAssets {
   readonly kind: 'call' | 'send'
+  /** Of its transaction (`chain/transaction-types.ts`). */
+  readonly type: number
   readonly block: StepBlock
   readonly succeeded: boolean
   /** Why it failed; `output` is absent where it could not run at all. */
@@ -216,7 +219,8 @@ class StepRun {
     const calls = new CallTracer(this.#budget)
     const touched = new PrestateTracer()
     const tracer = muxTracers([calls, touched])
-    const common = { kind: step.kind, block: this.#block(), before, after }
+    const { kind, request } = step
+    const common = { kind, type: request.type ?? TYPE.legacy, block: this.#block(), before, after }
     let outcome: Outcome
     try {
       outcome = await (step.kind === 'call'

@@ -1,5 +1,4 @@
 /** The accounts whose keys the node has from its start. */
-import type { ChainName } from '../../chain/activations.ts'
 import { addressOf } from '../../chain/signature.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import type { Hex } from '../../encoding/hex.ts'
@@ -24,7 +23,8 @@ export interface LocalAccounts extends Accounts {
 export interface AccountsOptions {
   /** Whether there are any accounts, whatever the other options. */
   readonly enabled: boolean
-  readonly chain: ChainName
+  /** Has the chain well-known keys? */
+  readonly isLocal: boolean
   /** Number of accounts; 10 unless given, but none on the public networks without a mnemonic. */
   readonly count?: number | undefined
   /** BIP-39 words to derive the keys from, instead of the well-known keys. */
@@ -54,8 +54,7 @@ function wellKnownKeys(count: number): Uint8Array[] {
  * then the miner's. With a count or a mnemonic it has only those. Throws `invalid-options` for an invalid mnemonic.
  */
 export async function createAccounts(options: AccountsOptions): Promise<LocalAccounts> {
-  const { enabled, chain, count, mnemonic, derivationPath } = options
-  const isLocal = chain === 'regtest' || chain === 'devnet'
+  const { enabled, isLocal, count, mnemonic, derivationPath } = options
   const isDefault = count === undefined && mnemonic === undefined
   const wanted = !enabled || (isDefault && !isLocal) ? 0 : (count ?? DEFAULT_COUNT)
   const funded = keysByAddress(await keysFor(wanted, mnemonic, derivationPath))

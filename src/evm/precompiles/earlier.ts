@@ -34,22 +34,22 @@ function uncut({ maxInputFromContract: _, ...contract }: Precompile): Precompile
 }
 
 /** The network, its rules, and the release of the reference node whose Bridge it has. */
-export type BridgeOf = Pick<ChainConfig, 'name' | 'ruleHeights' | 'bridgeRelease'>
+export type BridgeOf = Pick<ChainConfig, 'network' | 'ruleHeights' | 'bridgeRelease'>
 
 /** The Bridge of a network while these rules are in force. */
 export function bridgeOf(
-  { name, bridgeRelease }: Pick<BridgeOf, 'name' | 'bridgeRelease'>,
+  { network, bridgeRelease }: Pick<BridgeOf, 'network' | 'bridgeRelease'>,
   isActive: IsActive,
 ): Precompile {
   const { methodGas, ...code } = createBridge(
-    bridgeNetwork(name, bridgeRelease),
+    bridgeNetwork(network.bridge, bridgeRelease),
     bridgeRules(isActive, bridgeRelease),
   )
   return { ...code, name: 'Bridge', requiredGas: methodGas }
 }
 
 /** The contracts of a network, by address, while these rules are in force. */
-export function precompilesAt(network: BridgeOf, isActive: IsActive): ReadonlyMap<Hex, Precompile> {
+export function precompilesAt(chain: BridgeOf, isActive: IsActive): ReadonlyMap<Hex, Precompile> {
   const contracts = new Map<Hex, Precompile>()
   for (const [address, present] of PRECOMPILES) {
     const rule = PRECOMPILE_RULES.get(address)
@@ -57,7 +57,7 @@ export function precompilesAt(network: BridgeOf, isActive: IsActive): ReadonlyMa
     let contract = present
     if (CURVE.includes(address) && !isActive('rskip197')) contract = lenient(contract)
     if (address === AT.bridge) {
-      contract = bridgeOf(network, isActive)
+      contract = bridgeOf(chain, isActive)
     }
     if (!isActive('rskip516')) contract = uncut(contract)
     if (address === AT.blockHeader && !isActive('rskip536')) {

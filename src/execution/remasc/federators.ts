@@ -12,7 +12,7 @@ import { cellBytes } from '../../state/state-keys.ts'
 
 /** Heights of the executing block, by whose rules and state the federation is read, and of the block that is paid. */
 export interface PaidBlock {
-  readonly config: Pick<ChainConfig, 'name' | 'ruleHeights'>
+  readonly config: Pick<ChainConfig, 'network' | 'ruleHeights'>
   readonly number: number
   readonly paidNumber: number
 }
@@ -23,7 +23,7 @@ export function votedFederators(
   { config, number, paidNumber }: PaidBlock,
 ): readonly Hex[] | undefined {
   const holds: IsActive = (rule) => isActive(config.ruleHeights, rule, number)
-  const network = bridgeNetwork(config.name)
+  const network = bridgeNetwork(config.network.bridge)
   const store = new BridgeStore({
     get: (slot) => state.storage(PRECOMPILE_ADDRESS.bridge, slot),
     bytes: (slot) => cellBytes(state.cell(PRECOMPILE_ADDRESS.bridge, slot)),

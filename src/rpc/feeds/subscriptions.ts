@@ -15,6 +15,7 @@ import type { Logger } from '../../logger.ts'
 import { FeedEvent } from '../notification.ts'
 import type { RpcOptions } from '../rpc-options.ts'
 import type { Session } from '../session.ts'
+import { NO_BASE_FEE } from '../wire/block.ts'
 import { toRpcHeader } from '../wire/header.ts'
 import { toRpcLog } from '../wire/log.ts'
 import { type SubscriptionKind, toRpcChainUpdate, toRpcConsole } from '../wire/subscription.ts'
@@ -22,8 +23,8 @@ import { SubscriptionGroups } from './subscription-groups.ts'
 import { Weights, weightOf } from './weight.ts'
 
 interface Parts {
-  readonly node: Pick<CurrentEngine, 'events'>
-  readonly options: Pick<RpcOptions, 'maxSubscriptions' | 'hideRemasc'>
+  readonly node: Pick<CurrentEngine, 'events' | 'engine'>
+  readonly options: Pick<RpcOptions, 'maxSubscriptions' | 'hideRemasc' | 'dialect'>
   readonly logger: Logger
   readonly random: RandomBytes
 }
@@ -130,18 +131,25 @@ export class Subscriptions {
     }
     const withLogs = [...removed, ...added].some(hasLogs)
     if (withLogs) for (const block of [...removed].reverse()) this.#notifyLogs(block, true)
-    for (const block of added) this.#groups.notify('newHeads', new FeedEvent(() => toRpcHeader(block)))
+    for (const block of added) this.#groups.notify('newHeads', new FeedEvent(() => this.#headOf(block)))
     if (withLogs) for (const block of added) this.#notifyLogs(block, false)
   }
 
+  /** A header; where fees are those of EIP-1559, clients of the presets' nodes read them in it. */
+  #headOf(block: ExecutedBlock): object {
+    const { node, options } = this.#parts
+    const { zeroBaseFee } = node.engine.config.rulesAt(block.block.header.number)
+    return { ...toRpcHeader(block), ...(options.dialect !== 'rsk' && zeroBaseFee && NO_BASE_FEE) }
+  }
+
   #notifyLogs(block: ExecutedBlock, removed: boolean): void {
-    const { hideRemasc } = this.#parts.options
+    const { hideRemasc, dialect } = this.#parts.options
     const events = new Map<number, FeedEvent>()
     for (const group of this.#groups.of('logs')) {
       const { addresses, topics } = group.criteria
       if (!bloomMightMatch(block.block.header.logsBloom, addresses, topics)) continue
       for (const view of matchingLogs(block, { ...group.criteria, hideRemasc }, removed)) {
-        const event = events.get(view.logIndex) ?? new FeedEvent(() => toRpcLog(view))
+        const event = events.get(view.logIndex) ?? new FeedEvent(() => toRpcLog(view, dialect))
         events.set(view.logIndex, event)
         this.#groups.notifyMembers(group, event)
       }

@@ -17,6 +17,7 @@ import {
   simulateTransactions,
   withoutZeroGas,
 } from '../transaction-simulation.ts'
+import { simulatedRequest } from '../typed-request.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { CallBlock } from '../wire/block-reference.ts'
 import { NamedCallObject } from '../wire/call.ts'
@@ -138,7 +139,8 @@ export const tenderly_estimateGas = method({
   async run({ transaction, ...sent }, context) {
     const { reference, options } = placedSimulation(sent, context)
     const request = withoutZeroGas(transaction)
-    const gas = await context.engine.queries.estimateGas(request, reference, 'none', options)
+    const message = simulatedRequest(request, context.engine)
+    const gas = await context.engine.queries.estimateGas(message, reference, 'none', options)
     const [step] = await simulateTransactions(onlyTransaction({ ...request, gas }), sent, context)
     if (step === undefined) throw new Error('the step has no result')
     const { gasUsed } = shown(step, 'transaction', replyOf(context))

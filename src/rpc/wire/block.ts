@@ -118,7 +118,8 @@ function describeBlock(block: Block, hash: Hex, totalDifficulty: bigint, config:
 }
 
 const SYNTHETIC = { syntheticStateRoot: true } as const
-const NO_BASE_FEE = { baseFeePerGas: '0x0' } as const
+/** Shown from RSKIP-546 on: the chain burns no fees. */
+export const NO_BASE_FEE = { baseFeePerGas: '0x0' } as const
 
 /** Mined blocks never change, and clients request the recent ones repeatedly. */
 const described = new WeakMap<ExecutedBlock, RpcBlock>()

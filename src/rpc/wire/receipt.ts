@@ -4,7 +4,8 @@ import { contractAddress } from '../../chain/transaction.ts'
 import { typeText } from '../../chain/transaction-types.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'
 import type { ReceiptView } from '../../engine/model.ts'
-import { ReceiptLogObject, toRpcReceiptLog } from './log.ts'
+import type { Dialect } from '../dialects.ts'
+import { ReceiptLogObject, showsTimestamps, toRpcReceiptLog } from './log.ts'
 import { AddressText, BloomText, HashText, QuantityText } from './scalars.ts'
 import { TypeText, toRpcSender } from './transaction.ts'
 
@@ -31,7 +32,7 @@ export const ReceiptObject = z.lazy(() =>
 )
 
 /** A receipt; every creation has a `contractAddress`, including one that failed. */
-export function toRpcReceipt(view: ReceiptView): z.infer<typeof ReceiptObject> {
+export function toRpcReceipt(view: ReceiptView, dialect: Dialect = 'rsk'): z.infer<typeof ReceiptObject> {
   const { transaction, receipt, block, index, firstLogIndex } = view
   const blockNumber = block.block.header.number
   const place = {
@@ -39,6 +40,7 @@ export function toRpcReceipt(view: ReceiptView): z.infer<typeof ReceiptObject> {
     blockNumber,
     transactionHash: transaction.hash,
     transactionIndex: index,
+    blockTimestamp: showsTimestamps(dialect) ? block.block.header.timestamp : undefined,
   }
   return {
     transactionHash: transaction.hash,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { AbiRegistry } from '../../abi/registry.ts'
 import { LATEST_TIMESTAMP } from '../../chain/config.ts'
 import type { Log } from '../../chain/receipt.ts'
+import { TYPE, typeText } from '../../chain/transaction-types.ts'
 import { toHex, toQuantity } from '../../encoding/hex.ts'
 import type { ExecutedStep, StepBlock, StepResult } from '../../engine/queries/simulate-steps.ts'
 import { type NamingBudget, VariableChanges, wordsOf } from '../../execution/variable-changes.ts'
@@ -19,6 +20,7 @@ import { StateChangeObject, toRpcStateChange } from './state-change.ts'
 import { CallFrameObject, toRpcCallTree } from './trace/call-tracer.ts'
 import { ITEM_BYTES, type ReplySize } from './trace/reply-size.ts'
 import { NOWHERE } from './trace/tracer-record.ts'
+import { TypeText } from './transaction.ts'
 
 /** Maximum number of steps per simulation: each adds a state overlay over the previous one. */
 const MOST_STEPS = 100
@@ -84,6 +86,7 @@ const OutcomeObject = z.lazy(() =>
   z.strictObject({
     kind: z.enum(['call', 'send']),
     block: BlockPlace,
+    type: TypeText.describe('of its transaction; absent for a legacy one').optional(),
     status: z.enum(['0x0', '0x1']),
     returnData: DataText,
     gasUsed: QuantityText,
@@ -139,7 +142,7 @@ function errorOf({ failure }: ExecutedStep) {
 }
 
 function toRpcOutcome(step: ExecutedStep, reply: StepReply): z.infer<typeof OutcomeObject> {
-  const { kind, block, succeeded, output, gasUsed, created, logs, root, assets, tokens, changes } = step
+  const { kind, type, block, succeeded, output, gasUsed, created, logs, root, assets, tokens, changes } = step
   const { size, layoutAt, naming } = reply
   const variables = new VariableChanges(step.before, step.after, layoutAt, wordsOf(root), naming)
   size(ITEM_BYTES + output.length + (step.failure?.output?.length ?? 0))
@@ -147,6 +150,7 @@ function toRpcOutcome(step: ExecutedStep, reply: StepReply): z.infer<typeof Outc
   return {
     kind,
     block: toRpcBlockPlace(block),
+    ...(type !== TYPE.legacy && { type: typeText(type) }),
     status: succeeded ? '0x1' : '0x0',
     returnData: toHex(output),
     gasUsed: toQuantity(gasUsed),

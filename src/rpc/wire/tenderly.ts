@@ -7,6 +7,7 @@ import type { AbiRegistry } from '../../abi/registry.ts'
 import { ZERO_ADDRESS } from '../../chain/account.ts'
 import { logsBloom } from '../../chain/bloom.ts'
 import type { Log } from '../../chain/receipt.ts'
+import { typeText } from '../../chain/transaction-types.ts'
 import { type Hex, toFixedHex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { ExecutedStep } from '../../engine/queries/simulate-steps.ts'
 import type { FrameKind } from '../../evm/tracing/call-frame.ts'
@@ -19,6 +20,7 @@ import { AddressText, BloomText, DataText, HashText, QuantityText } from './scal
 import { COIN_DECIMALS, tokenAmount } from './token-amount.ts'
 import { ITEM_BYTES, type ReplySize } from './trace/reply-size.ts'
 import { FrameType, shownFailure } from './trace/shown-frame.ts'
+import { TypeText } from './transaction.ts'
 
 /** What a reply needs. */
 export interface TenderlyReply {
@@ -101,7 +103,7 @@ export const TenderlySimulation = z.lazy(() =>
       gasUsed: QuantityText,
       cumulativeGasUsed: QuantityText,
       blockNumber: QuantityText,
-      type: z.literal('0x0'),
+      type: TypeText,
       logsBloom: BloomText,
       logs: z.array(LogObject),
       trace: z.array(TraceObject),
@@ -247,7 +249,7 @@ export function toTenderlySimulation(
     gasUsed: toQuantity(gasUsed),
     cumulativeGasUsed: toQuantity(gasUsed),
     blockNumber: toQuantity(block.number),
-    type: '0x0',
+    type: typeText(step.type),
     logsBloom: toHex(logsBloom(logs)),
     logs: logs.map((log) => toTenderlyLog(log, reply)),
     trace: root === undefined ? [] : flatten(root).map((frame) => toTrace(frame, reply)),

@@ -8,10 +8,13 @@ import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { TransactionView } from '../../engine/model.ts'
 import { AddressText, DataText, HashText, QuantityText } from './scalars.ts'
 
-/** The type of a transaction: 0x0, 0x1, 0x2, 0x4, or the prefix of one of the chain's namespace, such as 0x0203 (RSKIP-543). */
+/**
+ * The type of a transaction: 0x0, 0x1, 0x2, 0x4, or the prefix of one of the chain's namespace, such as 0x0203 (RSKIP-543). A
+ * fork of another family's chain has that chain's types too, such as 0x3.
+ */
 export const TypeText = z
   .templateLiteral(['0x', z.string()])
-  .refine((text) => /^0x([0124]|02[0-7][0-9a-f])$/.test(text))
+  .refine((text) => /^0x([0-9a-f]|[1-7][0-9a-f]|02[0-7][0-9a-f])$/.test(text))
 
 const AuthorizationObject = z.strictObject({
   chainId: QuantityText,
@@ -49,6 +52,8 @@ export const TransactionObject = z.lazy(() =>
       maxFeePerGas: QuantityText.optional().describe('of types 2 and 4, as `maxPriorityFeePerGas`'),
       maxPriorityFeePerGas: QuantityText.optional(),
       authorizationList: z.array(AuthorizationObject).optional().describe('of type 4'),
+      maxFeePerBlobGas: QuantityText.optional().describe('of type 3, on a fork, as `blobVersionedHashes`'),
+      blobVersionedHashes: z.array(HashText).optional(),
     })
     .meta({ id: 'Transaction' }),
 )
@@ -71,7 +76,7 @@ export function toRpcSender(from: Hex): Hex {
 /** The members of a typed transaction. */
 function typedMembers({ chainId, v, typed }: Transaction): Partial<RpcTransaction> {
   if (typed === undefined) return {}
-  const { accessList, maxFeePerGas, maxPriorityFeePerGas, authorizations } = typed
+  const { accessList, maxFeePerGas, maxPriorityFeePerGas, authorizations, blobs } = typed
   return {
     chainId: toQuantity(chainId),
     accessList: accessList.map(({ address, storageKeys }) => ({ address, storageKeys: [...storageKeys] })),
@@ -87,6 +92,10 @@ function typedMembers({ chainId, v, typed }: Transaction): Partial<RpcTransactio
         r: toQuantity(tuple.r),
         s: toQuantity(tuple.s),
       })),
+    }),
+    ...(blobs && {
+      maxFeePerBlobGas: toQuantity(blobs.maxFeePerBlobGas),
+      blobVersionedHashes: [...blobs.versionedHashes],
     }),
   }
 }

@@ -50,10 +50,11 @@ export class ChainLogs {
     if (executed === undefined) return []
     const { header, transactions } = executed.block
     const block = { number: header.number, hash }
+    const { timestamp } = header
     let logIndex = 0
     return transactions.flatMap(({ hash: transactionHash }, transactionIndex) =>
       (executed.receipts[transactionIndex]?.logs ?? [])
-        .map((log) => ({ log, block, transactionHash, transactionIndex, logIndex: logIndex++ }))
+        .map((log) => ({ log, block, timestamp, transactionHash, transactionIndex, logIndex: logIndex++ }))
         .filter(({ log }) => matchesLog(log, addresses, topics)),
     )
   }
@@ -107,7 +108,8 @@ export class ChainLogs {
       if (known !== undefined && known !== hash) {
         throw wrongAnswer(origin, `eth_getLogs has a log of block ${hash}, and block ${number} is ${known}`)
       }
-      return { log, block: { number, hash }, transactionHash, transactionIndex, logIndex }
+      const { blockTimestamp: timestamp } = wire
+      return { log, block: { number, hash }, timestamp, transactionHash, transactionIndex, logIndex }
     })
   }
 }

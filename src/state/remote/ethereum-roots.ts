@@ -73,12 +73,18 @@ interface Encoded {
   readonly sender: Hex | undefined
 }
 
+/** The bytes of a transaction; `undefined`: its type is not known, or members of it are missing. */
+export function ethereumBytes(fields: WireTransaction): Uint8Array | undefined {
+  const parts = signedParts(fields)
+  return parts && typed(fields.type, [...parts, ...amounts(fields.v, fields.r, fields.s)])
+}
+
 /** `undefined`: its type is not known, or it has no signature, as those that a chain makes by itself. */
 function encode(fields: WireTransaction): Encoded | undefined {
   const { type, v, r, s } = fields
   const parts = signedParts(fields)
-  if (parts === undefined || (r === 0n && s === 0n)) return undefined
-  const raw = typed(type, [...parts, ...amounts(v, r, s)])
+  const raw = ethereumBytes(fields)
+  if (parts === undefined || raw === undefined || (r === 0n && s === 0n)) return undefined
   const chainId = (v - 35n) / 2n
   const signed = type === 0n && v >= 35n ? [...parts, fromBigInt(chainId), EMPTY, EMPTY] : parts
   const isOdd = type !== 0n ? v === 1n : v >= 35n ? (v - 35n) % 2n === 1n : v === 28n

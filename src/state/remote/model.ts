@@ -87,6 +87,8 @@ export interface RemoteLogQuery {
 export interface RemoteLog {
   readonly log: Log
   readonly block: RemoteBlockId
+  /** Of the block, Unix seconds, where the upstream states it. */
+  readonly timestamp?: number | undefined
   readonly transactionHash: Hex
   readonly transactionIndex: number
   /** Index in the block. */

@@ -27,11 +27,13 @@ function receiptOf({ status, cumulativeGasUsed, gasUsed, logs }: WireReceipt, ty
   return { succeeded: status, cumulativeGasUsed, gasUsed, logsBloom: logsBloom(own), logs: own, type }
 }
 
-function readTransactions({ fields }: BlockAnswer, config: ChainConfig, isSameFamily: boolean) {
+function readTransactions({ fields, receipts }: BlockAnswer, config: ChainConfig, isSameFamily: boolean) {
   const found: Transaction[] = []
   for (const [index, wire] of fields.transactions.entries()) {
     const place = { height: fields.number, isLast: index === fields.transactions.length - 1, config }
-    const transaction = isSameFamily ? readTransaction(wire, place) : foreignTransaction(wire, config.chainId)
+    const transaction = isSameFamily
+      ? readTransaction(wire, place)
+      : foreignTransaction(wire, config.chainId, receipts[index]?.effectiveGasPrice)
     if (typeof transaction === 'string') return `transaction ${wire.hash} ${transaction}`
     found.push(transaction)
   }

@@ -9,8 +9,8 @@ import {
   restoreTransaction,
   type Transaction,
 } from '../../chain/transaction.ts'
-import { smallBytes } from '../../chain/transaction-bytes.ts'
-import { isNamespaced, TYPE, typePrefix } from '../../chain/transaction-types.ts'
+import { smallBytes, type TypedFields } from '../../chain/transaction-bytes.ts'
+import { isNamespaced, typePrefix } from '../../chain/transaction-types.ts'
 import {
   signatureItems,
   signedItems,
@@ -22,6 +22,7 @@ import { concat, EMPTY, fromBigInt, oneByte } from '../../encoding/bytes.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import { frameStrings } from '../../encoding/rlp-frame.ts'
+import { ethereumBytes } from './ethereum-roots.ts'
 import { Address, Hash, Quantity, type WireTransaction } from './wire.ts'
 
 /** The values of V that the fields can stand for: older nodes leave the chain id out of it. */
@@ -47,23 +48,41 @@ const Authorizations = z.array(
 const TypedAnswer = z.looseObject({
   chainId: Quantity,
   accessList: AccessListAnswer.optional(),
-  maxFeePerGas: Quantity.nullish(),
   maxPriorityFeePerGas: Quantity.nullish(),
   authorizationList: Authorizations.optional(),
+  maxFeePerBlobGas: Quantity.nullish(),
+  blobVersionedHashes: z.array(Hash).nullish(),
 })
 
-/** The bytes of a typed transaction; none where members are missing. */
-function typedEncoding(type: number, fields: WireTransaction): Uint8Array[] {
+/** The typed part of an answer; `undefined` where members are missing. */
+function typedPart(fields: WireTransaction): (TypedFields & { readonly chainId: number }) | undefined {
   const { data } = TypedAnswer.safeParse(fields)
-  if (data === undefined) return []
-  const { nonce, gas, gasPrice = 0n, to, value, input, v, r, s } = fields
+  if (data === undefined) return undefined
+  const { accessList, maxFeePerBlobGas, blobVersionedHashes: versionedHashes } = data
   const typed = typedFields({
-    accessList: data.accessList,
-    maxFeePerGas: data.maxFeePerGas ?? undefined,
+    accessList,
+    maxFeePerGas: fields.maxFeePerGas,
     maxPriorityFeePerGas: data.maxPriorityFeePerGas ?? undefined,
     authorizations: data.authorizationList?.map((tuple) => ({ ...tuple, yParity: Number(tuple.yParity) })),
   })
-  const amounts = { nonce, gasPrice, gasLimit: gas, value, chainId: Number(data.chainId) }
+  const hasBlobs = isGiven(maxFeePerBlobGas) && isGiven(versionedHashes)
+  return {
+    ...typed,
+    ...(hasBlobs && { blobs: { maxFeePerBlobGas, versionedHashes } }),
+    chainId: Number(data.chainId),
+  }
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null
+}
+
+/** The bytes of a typed transaction; none where members are missing. */
+function typedEncoding(type: number, fields: WireTransaction): Uint8Array[] {
+  const typed = typedPart(fields)
+  if (typed === undefined) return []
+  const { nonce, gas, gasPrice = 0n, to, value, input, v, r, s } = fields
+  const amounts = { nonce, gasPrice, gasLimit: gas, value, chainId: typed.chainId }
   const items = typedItems({ type, ...amounts, to, data: input, typed })
   return [typedBytes(type, [...items, ...signatureItems(v === 1n ? 1 : 0, r, s)])]
 }
@@ -143,16 +162,36 @@ export function readTransaction(
   return 'has fields that do not hash to its hash'
 }
 
-/** A transaction of another family's chain: its fields as they are, without bytes of its own unless it is a legacy one. */
-export function foreignTransaction(fields: WireTransaction, chainId: number): Transaction | string {
-  const { hash, nonce, from, to, gas, gasPrice, maxFeePerGas, value, input, v, r, s } = fields
+/** The bytes of a transaction of another family's chain; none where its fields do not give those of its hash. */
+function foreignBytes(fields: WireTransaction, chainId: number): Uint8Array {
+  const ethereum = ethereumBytes(fields)
+  const candidates = [...(ethereum === undefined ? [] : [ethereum]), ...legacyEncodings(fields, chainId)]
+  return candidates.find((bytes) => keccakHex(bytes) === fields.hash) ?? EMPTY
+}
+
+/** The typed part of a transaction of another family's chain. */
+function foreignPart(fields: WireTransaction): TypedFields | undefined {
+  if (fields.type === 0n) return undefined
+  const { chainId: _, ...typed } = typedPart(fields) ?? { chainId: 0, ...typedFields({}) }
+  return typed
+}
+
+/**
+ * A transaction of another family's chain: its fields as they are, of whatever type, with the price that it paid. It has
+ * bytes where these can be made.
+ */
+export function foreignTransaction(
+  fields: WireTransaction,
+  chainId: number,
+  paid?: bigint,
+): Transaction | string {
+  const { hash, nonce, from, to, gas, gasPrice, maxFeePerGas, value, input, v, r, s, type } = fields
   if (from === null) return 'has no sender'
-  const raw = [...legacyEncodings(fields, chainId)].find((bytes) => keccakHex(bytes) === hash) ?? EMPTY
   return {
     hash,
     from,
     nonce,
-    gasPrice: gasPrice ?? maxFeePerGas ?? 0n,
+    gasPrice: paid ?? gasPrice ?? maxFeePerGas ?? 0n,
     gasLimit: gas,
     to,
     value,
@@ -161,9 +200,9 @@ export function foreignTransaction(fields: WireTransaction, chainId: number): Tr
     r,
     s,
     chainId,
-    raw,
-    type: TYPE.legacy,
-    typed: undefined,
+    raw: foreignBytes(fields, chainId),
+    type: Number(type),
+    typed: foreignPart(fields),
     isRemasc: false,
   }
 }

@@ -121,6 +121,7 @@ export const WireLog = z.looseObject({
   transactionHash: Hash,
   transactionIndex: Count,
   logIndex: Count,
+  blockTimestamp: Count.nullish().transform((time) => time ?? undefined),
 })
 export type WireLog = z.output<typeof WireLog>
 
@@ -131,6 +132,7 @@ export const WireReceipt = z.looseObject({
   blockHash: Hash,
   cumulativeGasUsed: Quantity,
   gasUsed: Quantity,
+  effectiveGasPrice: Quantity.nullish().transform((price) => price ?? undefined),
   status: z.enum(['0x0', '0x1', '0x01', '0x00']).transform((status) => BigInt(status) === 1n),
   logs: z.array(WireLog),
 })

@@ -8,7 +8,7 @@ import { useAction } from '../query.ts'
 import { ErrorText } from './action.tsx'
 import { Fields, Section, Table } from './layout.tsx'
 
-const FORKS = ['cancun', 'shanghai', 'paris', 'london', 'berlin', 'istanbul', 'petersburg'] as const
+const FORKS = ['cancun', 'prague', 'shanghai', 'paris', 'london', 'berlin', 'istanbul', 'petersburg'] as const
 
 const isSide = objectOf({ status: isText, reason: orNull(isText), gasUsed: isHex, refund: isHex })
 type Side = Checked<typeof isSide>

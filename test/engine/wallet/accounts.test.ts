@@ -13,7 +13,7 @@ function keysOf(accounts: LocalAccounts): string[] {
 
 describe('local accounts', () => {
   it("equal those of the reference node, the miner's last", async () => {
-    const accounts = await createAccounts({ enabled: true, chain: 'regtest' })
+    const accounts = await createAccounts({ enabled: true, isLocal: true })
     expect(accounts.list()).toEqual(LOCAL.map(({ address }) => address))
     expect(keysOf(accounts)).toEqual(LOCAL.map(({ key }) => key))
     expect(MINER_ADDRESS).toBe(LOCAL.at(-1)?.address)
@@ -25,7 +25,7 @@ describe('local accounts', () => {
   })
 
   it.each([0, 1, 3, 12])('are as many as configured: %i', async (count) => {
-    const accounts = await createAccounts({ enabled: true, chain: 'devnet', count })
+    const accounts = await createAccounts({ enabled: true, isLocal: true, count })
     expect(accounts.list().length).toBe(count)
     expect(accounts.list().slice(0, 10)).toEqual(
       LOCAL.slice(0, Math.min(count, 10)).map(({ address }) => address),
@@ -34,27 +34,24 @@ describe('local accounts', () => {
   })
 
   it('are none when the wallet is disabled', async () => {
-    const accounts = await createAccounts({ enabled: false, chain: 'regtest', count: 3, mnemonic: JUNK })
+    const accounts = await createAccounts({ enabled: false, isLocal: true, count: 3, mnemonic: JUNK })
     expect(accounts.list()).toEqual([])
     expect(accounts.toFund).toEqual([])
     expect(accounts.enabled).toBe(false)
   })
 
-  it.each(['testnet', 'mainnet'] as const)(
-    'do not exist on %s unless configured, and are never funded',
-    async (chain) => {
-      expect((await createAccounts({ enabled: true, chain })).list()).toEqual([])
-      const asked = await createAccounts({ enabled: true, chain, count: 2 })
-      expect(asked.list().length).toBe(2)
-      expect(asked.toFund).toEqual([])
-      expect((await createAccounts({ enabled: true, chain, mnemonic: JUNK })).list().length).toBe(10)
-    },
-  )
+  it('do not exist on public networks unless configured, and are never funded', async () => {
+    expect((await createAccounts({ enabled: true, isLocal: false })).list()).toEqual([])
+    const asked = await createAccounts({ enabled: true, isLocal: false, count: 2 })
+    expect(asked.list().length).toBe(2)
+    expect(asked.toFund).toEqual([])
+    expect((await createAccounts({ enabled: true, isLocal: false, mnemonic: JUNK })).list().length).toBe(10)
+  })
 
   it('come from a mnemonic as client libraries derive them', async () => {
     const accounts = await createAccounts({
       enabled: true,
-      chain: 'regtest',
+      isLocal: true,
       count: 4,
       mnemonic: ` ${JUNK}\n`,
     })
@@ -68,7 +65,7 @@ describe('local accounts', () => {
 
   it('refuse a mnemonic with a wrong checksum or unknown words without repeating it', async () => {
     for (const mnemonic of [JUNK.replace('junk', 'test'), JUNK.replace('junk', 'xyzzy'), 'test junk']) {
-      const creating = createAccounts({ enabled: true, chain: 'regtest', mnemonic })
+      const creating = createAccounts({ enabled: true, isLocal: true, mnemonic })
       await expect(creating).rejects.toMatchObject({ kind: 'invalid-options' })
       await expect(creating).rejects.not.toThrow(/xyzzy|junk/)
     }

@@ -137,7 +137,7 @@ describe('debug_compareRules', () => {
     )
     await expect(compare(`0x${'1'.repeat(64)}`, 'frontier')).rejects.toThrow(
       saying(
-        '-32602 Invalid fork: expected one of petersburg, istanbul, berlin, london, paris, shanghai, cancun.',
+        '-32602 Invalid fork: expected one of petersburg, istanbul, berlin, london, paris, shanghai, cancun, prague.',
       ),
     )
   })

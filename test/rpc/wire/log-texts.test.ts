@@ -38,7 +38,7 @@ const picks = fc.array(
 function viewsOf(chain: typeof blocks extends fc.Arbitrary<infer T> ? T : never): LogView[][] {
   return [0, 1].map(() =>
     chain.flatMap(({ hash, number, transactionHash, logs }) => {
-      const block = { hash, block: { header: { number } } }
+      const block = { hash, block: { header: { number, timestamp: number } } }
       return logs.map(
         (log, logIndex): LogView => ({
           log,
@@ -53,7 +53,7 @@ function viewsOf(chain: typeof blocks extends fc.Arbitrary<infer T> ? T : never)
   )
 }
 
-const textOf = (views: readonly LogView[]) => JSON.stringify(views.map(toRpcLog))
+const textOf = (views: readonly LogView[]) => JSON.stringify(views.map((view) => toRpcLog(view)))
 
 it('serialises logs like their objects, within its bound', () => {
   const bound = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.constantFrom(700, 2_000, 40_000))
@@ -81,7 +81,7 @@ it('serialises logs like their objects, within its bound', () => {
 it('serialises a log once while its text is cached', () => {
   const views = Array.from({ length: 200 }, (_, logIndex): LogView => {
     const log = { address: '0xaa', topics: [], data: new Uint8Array(100) } as const
-    const block = { hash: '0xbb', block: { header: { number: logIndex } } } as const
+    const block = { hash: '0xbb', block: { header: { number: logIndex, timestamp: 7 } } } as const
     return { log, block, transaction: { hash: '0xcc' }, transactionIndex: 0, logIndex: 0, removed: false }
   })
   let written = 0

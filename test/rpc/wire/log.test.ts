@@ -16,7 +16,7 @@ const views: fc.Arbitrary<LogView> = fc.record({
   }),
   block: fc.record({
     hash: fixedHex(32),
-    block: fc.record({ header: fc.record({ number: index }) }),
+    block: fc.record({ header: fc.record({ number: index, timestamp: index }) }),
   }),
   transaction: fc.record({ hash: fixedHex(32) }),
   transactionIndex: index,
@@ -24,13 +24,15 @@ const views: fc.Arbitrary<LogView> = fc.record({
   removed: fc.boolean(),
 })
 
+const dialects = fc.constantFrom('rsk', 'hardhat', 'anvil')
+
 it('the text of many logs equals the serialised objects of few', () => {
   fc.assert(
-    fc.property(fc.array(views, { minLength: 1, maxLength: 60 }), (list) => {
-      const answer = toRpcLogs(list, createLogTexts())
+    fc.property(fc.array(views, { minLength: 1, maxLength: 60 }), dialects, (list, dialect) => {
+      const answer = toRpcLogs(list, createLogTexts(dialect), dialect)
       expect(answer instanceof RawJson).toBe(list.length > 16)
       const text = answer instanceof RawJson ? answer.toString() : JSON.stringify(answer)
-      expect(text).toBe(JSON.stringify(list.map(toRpcLog)))
+      expect(text).toBe(JSON.stringify(list.map((view) => toRpcLog(view, dialect))))
     }),
   )
 })

@@ -11,6 +11,8 @@ import { fromBigInt } from '../../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toHex, toQuantity } from '../../../src/encoding/hex.ts'
 import { encodeRlp } from '../../../src/encoding/rlp.ts'
 import { NodeError } from '../../../src/errors.ts'
+import { toRpcReceipt } from '../../../src/rpc/wire/receipt.ts'
+import { toRpcTransaction } from '../../../src/rpc/wire/transaction.ts'
 import { type BlockParts, ChainBlocks } from '../../../src/state/remote/chain-blocks.ts'
 
 type Json = Record<string, unknown>
@@ -149,7 +151,7 @@ async function read({ block, receipts }: Awaited<ReturnType<typeof answers>>) {
   } as unknown as BlockParts)
   try {
     const found = await blocks.byHash(hash)
-    return { notices, count: found?.block.transactions.length }
+    return { notices, count: found?.block.transactions.length, found }
   } catch (error) {
     if (!(error instanceof NodeError)) throw error
     return { notices, refusal: /wrong answer: (.*?)\. Nothing/.exec(error.message)?.[1] }
@@ -157,9 +159,38 @@ async function read({ block, receipts }: Awaited<ReturnType<typeof answers>>) {
 }
 
 it('accepts a block with one transaction of each type', async () => {
-  expect(await read(await answers())).toEqual({ notices: [], count: TRANSACTIONS.length })
-  expect(await read(await answers([]))).toEqual({ notices: [], count: 0 })
+  expect(await read(await answers())).toMatchObject({ notices: [], count: TRANSACTIONS.length })
+  expect(await read(await answers([]))).toMatchObject({ notices: [], count: 0 })
 })
+
+it.each(TRANSACTIONS.map(({ type }, index) => [type, index] as const))(
+  'shows a transaction of type %i with its members, its bytes and the price that it paid',
+  async (type, index) => {
+    const given = await answers()
+    const paid = { ...given.receipts[index], effectiveGasPrice: '0x2a' }
+    given.receipts[index] = paid
+    const { found } = await read(given)
+    const transaction = found?.block.transactions[index]
+    if (found === undefined || transaction === undefined) throw new Error('it is missing')
+    const wire: Json = { ...(given.block.transactions as Json[])[index] }
+    wire.to ??= null
+    const members = [
+      ...['hash', 'type', 'nonce', 'gas', 'to', 'from', 'value', 'input', 'accessList', 'maxFeePerGas'],
+      ...['maxPriorityFeePerGas', 'authorizationList', 'maxFeePerBlobGas', 'blobVersionedHashes'],
+      ...(type > 0 ? ['chainId'] : []),
+    ]
+    const shown: Json = toRpcTransaction(transaction)
+    for (const name of members) expect([name, shown[name]]).toEqual([name, wire[name]])
+    expect(toHex(transaction.raw)).toBe(toHex(TRANSACTIONS[index]?.serialize() ?? new Uint8Array()))
+    expect(shown.gasPrice).toBe('0x2a')
+    const [receipt] = found.receipts.slice(index)
+    if (receipt === undefined) throw new Error('its receipt is missing')
+    expect(toRpcReceipt({ transaction, receipt, block: found, index, firstLogIndex: 0 })).toMatchObject({
+      type: toQuantity(type),
+      effectiveGasPrice: '0x2a',
+    })
+  },
+)
 
 it.each(TRANSACTIONS.map(({ type }, index) => [type, index] as const))(
   'refuses a forged member in a transaction of type %i',

@@ -2,7 +2,7 @@
 import type { IsActive } from '../../../chain/activations.ts'
 import { isFreeBridgeTransaction } from '../../../chain/bridge-senders.ts'
 import { PRECOMPILE_ADDRESS } from '../../../chain/config.ts'
-import { RULE_HEIGHTS } from '../../../chain/consensus-rules.ts'
+import { RULE_HEIGHTS } from '../../../chain/shipped-networks.ts'
 import { EMPTY, toNumber } from '../../../encoding/bytes.ts'
 import { keccak256 } from '../../../encoding/hash.ts'
 import { NodeError } from '../../../errors.ts'

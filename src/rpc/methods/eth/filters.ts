@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { type Hex, lowerCaseHex } from '../../../encoding/hex.ts'
 import { timeLeft } from '../../deadlines.ts'
+import type { Dialect } from '../../dialects.ts'
 import type { Entries } from '../../feeds/filters.ts'
 import { anyOf, DIGITS } from '../../json-forms.ts'
 import { method } from '../../method.ts'
@@ -14,8 +15,8 @@ import { HashText, HEX_DIGITS, textOf } from '../../wire/scalars.ts'
 
 const EntriesArray = z.lazy(() => z.union([z.array(HashText), z.array(LogObject)]))
 
-function toRpcEntries(entries: Entries, texts: LogTexts): Hex[] | RpcLog[] | WrittenJson {
-  return isHashes(entries) ? [...entries] : toRpcLogs(entries, texts)
+function toRpcEntries(entries: Entries, texts: LogTexts, dialect: Dialect): Hex[] | RpcLog[] | WrittenJson {
+  return isHashes(entries) ? [...entries] : toRpcLogs(entries, texts, dialect)
 }
 
 function isHashes(entries: Entries): entries is readonly Hex[] {
@@ -99,8 +100,9 @@ export const eth_getFilterChanges = method({
   errors: ['filter-not-found'],
   examples: [],
   async run({ id }, context) {
-    const { filters, session, logTexts } = context
-    return toRpcEntries(await filters.changes(id, session.owner, timeLeft(context)), logTexts)
+    const { filters, session, logTexts, options } = context
+    const entries = await filters.changes(id, session.owner, timeLeft(context))
+    return toRpcEntries(entries, logTexts, options.dialect)
   },
 })
 
@@ -114,8 +116,8 @@ export const eth_getFilterLogs = method({
   result: () => EntriesArray,
   errors: ['filter-not-found', 'log-limit', 'too-many'],
   examples: [],
-  run: async ({ id }, { filters, session, logTexts }) =>
-    toRpcEntries(await filters.all(id, session.owner), logTexts),
+  run: async ({ id }, { filters, session, logTexts, options }) =>
+    toRpcEntries(await filters.all(id, session.owner), logTexts, options.dialect),
 })
 
 export const eth_uninstallFilter = method({

@@ -16,7 +16,7 @@ export const eth_getLogs = method({
   examples: [{ params: [{}], result: [] }],
   async run({ filter }, { engine, options, logTexts }) {
     const query = toLogQuery(filter, engine.queries, options)
-    return query === undefined ? [] : toRpcLogs(await engine.queries.logs(query), logTexts)
+    return query === undefined ? [] : toRpcLogs(await engine.queries.logs(query), logTexts, options.dialect)
   },
 })
 

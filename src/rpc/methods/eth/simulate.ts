@@ -21,6 +21,7 @@ import {
   type ValueOf,
 } from '../../parameter.ts'
 import { requireOwnChain, simulatedOverridesOf, stateOverridesOf } from '../../simulation-options.ts'
+import { simulatedRequest } from '../../typed-request.ts'
 import {
   BLOCK_OVERRIDE_MEMBERS,
   BlockOverridesObject,
@@ -108,13 +109,16 @@ export const eth_simulateV1 = method({
     if (blockStateCalls.length === 0) throw invalidParams('payload.blockStateCalls: empty input')
     const blocks = blockStateCalls.map(({ blockOverrides = {}, stateOverrides, calls = [] }, index) => {
       const name = `payload.blockStateCalls[${index}]`
-      for (const [at, call] of calls.entries()) requireOwnChain(call, `${name}.calls[${at}]`, engine.config)
+      const requests = calls.map((call, at) => {
+        requireOwnChain(call, `${name}.calls[${at}]`, engine.config)
+        return simulatedRequest(call, engine, `${name}.calls[${at}]`)
+      })
       return {
         name,
         overrides: blockOverrides,
         stateOverrides:
           stateOverrides && simulatedOverridesOf(stateOverrides, context, `${name}.stateOverrides`),
-        calls,
+        calls: requests,
       }
     })
     requireBase(block, engine.queries)
@@ -196,9 +200,11 @@ export const eth_callMany = method({
         stateOverrides: overrides,
         timeoutMs: timeLeft(context),
       },
-      bundles.map(({ transactions, blockOverride = {} }) => ({
+      bundles.map(({ transactions, blockOverride = {} }, index) => ({
         overrides: blockOverride,
-        calls: transactions,
+        calls: transactions.map((call, at) =>
+          simulatedRequest(call, engine, `bundles[${index}].transactions[${at}]`),
+        ),
       })),
     )
     return results.map((bundle) => bundle.map(answerOf))

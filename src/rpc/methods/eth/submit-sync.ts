@@ -25,7 +25,8 @@ const Timeout: Parameter<number> = mapped(
 
 /** The receipt of a submitted transaction, once a block has it. Throws `not-runnable`, `receipt-timeout`. */
 async function receiptOf({ hash, mined }: Submitted, timeoutMs: number, context: Context) {
-  if (mined !== undefined) return toRpcReceipt(mined.view)
+  const { dialect } = context.options
+  if (mined !== undefined) return toRpcReceipt(mined.view, dialect)
   const { queries, events } = context.engine
   if (queries.transaction(hash) === undefined) {
     throw new NodeError(
@@ -43,7 +44,7 @@ async function receiptOf({ hash, mined }: Submitted, timeoutMs: number, context:
     return events.on('chain', check)
   })
   const view = queries.receipt(hash)
-  if (view !== undefined) return toRpcReceipt(view)
+  if (view !== undefined) return toRpcReceipt(view, dialect)
   throw timedOut(hash, waitMs)
 }
 

@@ -132,9 +132,9 @@ export const eth_getTransactionReceipt = method({
   params: { transactionHash: TransactionHash },
   result: () => ReceiptObject.nullable(),
   examples: [{ params: [UNKNOWN], result: null }],
-  run({ transactionHash }, { engine }) {
+  run({ transactionHash }, { engine, options }) {
     const view = engine.queries.receipt(transactionHash)
-    return view === undefined ? null : toRpcReceipt(view)
+    return view === undefined ? null : toRpcReceipt(view, options.dialect)
   },
 })
 
@@ -150,7 +150,9 @@ export const eth_getBlockReceipts = method({
   async run({ block }, { engine, options }) {
     const view = await engine.queries.block(block.reference)
     if (view === undefined || view.pending) return null
-    return receiptsOf(view.executed, options.hideRemasc).map(toRpcReceipt)
+    return receiptsOf(view.executed, options.hideRemasc).map((receipt) =>
+      toRpcReceipt(receipt, options.dialect),
+    )
   },
 })
 

@@ -2,7 +2,7 @@
 import type { AddressVersions } from '../../../../bitcoin/address.ts'
 import type { IsActive } from '../../../../chain/activations.ts'
 import type { BridgeSenders } from '../../../../chain/bridge-senders.ts'
-import type { ChainName } from '../../../../chain/consensus-rules.ts'
+import type { BridgeName } from '../../../../chain/network.ts'
 
 /** How a federation's coins are locked, by the number that its cell has: FederationFormatVersion of the reference node. */
 export const FORMAT = {
@@ -36,7 +36,7 @@ export interface ParentNetwork {
 
 /** A network's constants. Ages and periods in blocks. */
 export interface BridgeNetwork {
-  readonly chain: ChainName
+  readonly chain: BridgeName
   readonly parent: ParentNetwork
   readonly senders: BridgeSenders
   readonly genesisFederation: GenesisFederation

@@ -1,7 +1,7 @@
 /** The constants of every network. */
 import type { IsActive } from '../../../../chain/activations.ts'
 import type { ChainConfig } from '../../../../chain/config.ts'
-import type { ChainName } from '../../../../chain/consensus-rules.ts'
+import { BRIDGES, type BridgeName } from '../../../../chain/network.ts'
 import { MAINNET } from './mainnet.ts'
 import { type BridgeNetwork, FORMAT } from './network.ts'
 import { REGTEST } from './regtest.ts'
@@ -11,7 +11,7 @@ import { TESTNET } from './testnet.ts'
 type BridgeVariant = NonNullable<ChainConfig['bridgeRelease']>
 
 /** devnet has none in the reference node; here it has those of the local network. */
-const NETWORKS: Readonly<Record<ChainName, BridgeNetwork>> = {
+const NETWORKS: Readonly<Record<BridgeName, BridgeNetwork>> = {
   regtest: REGTEST,
   devnet: { ...REGTEST, chain: 'devnet' },
   testnet: TESTNET,
@@ -28,19 +28,17 @@ function earlyRelease(network: BridgeNetwork): BridgeNetwork {
   }
 }
 
-const EARLY: ReadonlyMap<ChainName, BridgeNetwork> = new Map(
+const EARLY: ReadonlyMap<BridgeName, BridgeNetwork> = new Map(
   (['regtest', 'devnet'] as const).map((chain) => [chain, earlyRelease(NETWORKS[chain])]),
 )
 
-const CHAIN_NAMES = ['regtest', 'devnet', 'testnet', 'mainnet'] as const
-
 /** The constants of the local network, on another. */
-const TAKEN: ReadonlyMap<ChainName, BridgeNetwork> = new Map(
-  CHAIN_NAMES.map((chain) => [chain, { ...REGTEST, chain }]),
+const TAKEN: ReadonlyMap<BridgeName, BridgeNetwork> = new Map(
+  BRIDGES.map((chain) => [chain, { ...REGTEST, chain }]),
 )
 
 /** The Bridge's constants on a network; only local ones differ by release. */
-export function bridgeNetwork(chain: ChainName, release: BridgeVariant = '9.1'): BridgeNetwork {
+export function bridgeNetwork(chain: BridgeName, release: BridgeVariant = '9.1'): BridgeNetwork {
   if (release === 'takeover') return TAKEN.get(chain) ?? NETWORKS[chain]
   return (release === '9.0' ? EARLY.get(chain) : undefined) ?? NETWORKS[chain]
 }
