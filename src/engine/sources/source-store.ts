@@ -21,7 +21,7 @@ import {
 import { artifactOf } from '../../sources/compiled-abis.ts'
 import { type CreationProbe, creationProbe, mayBegin } from '../../sources/creation-probe.ts'
 import { LONGEST_COMPILATION, restoreCompilation } from '../../sources/read-compilation.ts'
-import type { CompiledCode, StoredCompilation } from '../../store/records.ts'
+import type { CompiledCode, StoredCompilation } from '../../store/node-records.ts'
 import { codeEntryKey, codesOfLength, compilationOf } from '../../store/source-keys.ts'
 import type { KeyValueReader, Write } from '../../store/table.ts'
 import { type SourceTables, sourceTables } from '../../store/tables.ts'
