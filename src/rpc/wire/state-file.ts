@@ -23,7 +23,7 @@ const unzip = promisify(gunzip)
 
 /** The text of a node's dump in chunks, with the sources that it knows; the state is that at the time of the first chunk. */
 export async function* dumpText(engine: Engine, history: boolean): AsyncGenerator<string, undefined> {
-  const sources = await engine.sources.texts()
+  const sources = await engine.sources.dump()
   const release = engine.holdStates()
   let chunk = ''
   try {
@@ -84,9 +84,9 @@ const CompilationJson = z.looseObject({
   output: z.unknown(),
 })
 
-/** The compilations of a state file. Throws `invalid-params` for a malformed one. */
-function compilationsIn({ sources = [] }: StateFile): Compilation[] {
-  return sources.map((json, i) => {
+/** The compilations of a state file, by which all its verified contracts are. Throws `invalid-params` for malformed ones. */
+function compilationsIn({ sources }: StateFile): Compilation[] {
+  const compilations = sources.compilations.map((json, i) => {
     try {
       const { compilerVersion: solcLongVersion, input, output } = CompilationJson.parse(json)
       return readCompilation({ solcLongVersion, input, output })
@@ -94,6 +94,10 @@ function compilationsIn({ sources = [] }: StateFile): Compilation[] {
       throw invalidParams(`The sources[${i}] of the state file are malformed: ${messageOf(error)}.`)
     }
   })
+  const ids = new Set(compilations.map(({ id }) => id))
+  const stray = sources.verified.findIndex(({ compilation }) => !ids.has(compilation))
+  if (stray === -1) return compilations
+  throw invalidParams(`The verified[${stray}] of the state file is of a compilation that it does not hold.`)
 }
 
 /** Loads the text of a state file; one of another chain id only when forced. Throws `invalid-params`, with nothing changed. */
@@ -107,4 +111,5 @@ export async function loadStateText(engine: Engine, text: string, isForced = fal
     await engine.sources.add(compilation)
     await registerNames(engine.names, compilation)
   }
+  for (const contract of file.sources.verified) await engine.sources.note(contract)
 }
