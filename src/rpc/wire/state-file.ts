@@ -8,10 +8,10 @@ import { readStateFile, type StateFile } from '../../chain/state-file/read.ts'
 import { writeStateFile } from '../../chain/state-file/write.ts'
 import { fromHex, isHexDigits } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { addCompilation } from '../../engine/sources/add-compilation.ts'
 import { invalidParams, messageOf } from '../../errors.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { Compilation } from '../../sources/compilation.ts'
-import { registerNames } from '../../sources/compiled-abis.ts'
 import { readCompilation } from '../../sources/read-compilation.ts'
 
 /** The maximum length of a V8 string. */
@@ -107,9 +107,6 @@ export async function loadStateText(engine: Engine, text: string, isForced = fal
   const compilations = compilationsIn(file)
   if (file.kind === 'accounts') await dev.loadAccounts(file.accounts, file.head)
   else await dev.loadChain(file)
-  for (const compilation of compilations) {
-    await engine.sources.add(compilation)
-    await registerNames(engine.names, compilation)
-  }
+  for (const compilation of compilations) await addCompilation(engine, compilation)
   for (const contract of file.sources.verified) await engine.sources.note(contract)
 }

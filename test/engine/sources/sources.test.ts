@@ -264,6 +264,26 @@ describe('sources', () => {
     expect(await sourcesAt(ALICE)).toMatchObject({ match: 'exact', name: 'Twin' })
   })
 
+  it('are refused with an ABI of more functions than code has room for', async () => {
+    node = await createNode()
+    const contract = (count: number) => ({
+      abi: Array.from({ length: count }, (_, i) => ({ type: 'function', name: `f${i}` })),
+      evm: { deployedBytecode: { object: '00' } },
+    })
+    const info = (count: number) => ({
+      solcVersion: '0.8.24',
+      input: { language: 'Solidity', sources: {} },
+      output: { contracts: { 'a.sol': { Wide: contract(count) } } },
+    })
+    const add = (count: number) => node.request({ method: 'evm_addSources', params: [info(count)] })
+    await expect(add(4097)).rejects.toThrow(/Wide: the ABI has 4097 entries, and may have 4096/)
+    expect(await add(4096)).toMatchObject({ contracts: 1 })
+    const abi = contract(4097).abi
+    await expect(node.request({ method: 'evm_setAbi', params: [ALICE, abi] })).rejects.toThrow(
+      /the ABI has 4097 entries/,
+    )
+  })
+
   it('come from the artifacts that the options name, and equal ones are kept once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sources-'))
     try {
