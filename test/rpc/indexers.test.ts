@@ -2,6 +2,7 @@
  * What graph-node, Subsquid and Blockscout ask of a node, each request in the form that their clients send it, and the members
  * that their decoders need of the answer. `fixtures/indexers/requests.json` names where in their sources both stand.
  */
+import { readFileSync } from 'node:fs'
 import { Interface, id, zeroPadValue } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -142,6 +143,18 @@ async function firstMessage(server: Server, call: object, mine: () => Promise<un
     socket.close()
   }
 }
+
+it('the guide lists what each client asks', () => {
+  const guide = readFileSync(new URL('../../docs/guides/indexers.md', import.meta.url), 'utf8')
+  const clients = ['graph-node', 'Subsquid', 'Blockscout']
+  for (const method of new Set(requests.map((request) => request.method))) {
+    const cells = clients.map((client) => {
+      const own = requests.filter((request) => request.client === client && request.method === method)
+      return [...new Set(own.map(({ use }) => use))].join('; ')
+    })
+    expect(guide).toContain(`| \`${method}\` | ${cells.join(' | ')} |\n`)
+  }
+})
 
 describe.each(['rsk', 'anvil'] as const)('the requests of indexers, dialect %s', (dialect) => {
   let node: Node
