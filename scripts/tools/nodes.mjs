@@ -14,8 +14,8 @@ export const TANDEM_ANVIL = join(ROOT, 'dist/cli/anvil.js')
 
 const READY = /Ready on (http:\S+)|Listening on (\S+:\d+)/
 
-async function startProgram(args) {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+async function startProgram(args, options = {}) {
+  const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   const url = await new Promise((resolve, reject) => {
     const read = (chunk) => {
@@ -37,9 +37,16 @@ async function startProgram(args) {
   }
 }
 
-/** Starts `tandem start` in memory on a free port; flags follow. */
-export function startTandem(...flags) {
-  return startProgram([join(ROOT, 'dist/cli/main.js'), 'start', '--memory', '--port', '0', ...flags])
+/** Starts `tandem start` in memory on a free port; flags follow, and options of the process may stand before them. */
+export function startTandem(first, ...rest) {
+  const [options, flags] =
+    typeof first === 'object' ? [first, rest] : [{}, first === undefined ? [] : [first, ...rest]]
+  return startProgram([join(ROOT, 'dist/cli/main.js'), 'start', '--memory', '--port', '0', ...flags], options)
+}
+
+/** Starts `tandem start` on a data directory; flags follow. */
+export function startTandemOn(folder, ...flags) {
+  return startProgram([join(ROOT, 'dist/cli/main.js'), 'start', '--data-dir', folder, ...flags])
 }
 
 /** Starts `tandem anvil` on a free port. */

@@ -35,6 +35,9 @@ const NAMELESS: ReadonlySet<unknown> = new Set(['fallback', 'receive'])
 /** Maximum nesting of tuples; compilers allow far less. */
 const MAX_DEPTH = 16
 
+/** Most entries of an ABI: code of the largest size has room for half as many functions. To name one takes some 20 µs. */
+export const MOST_ENTRIES = 4096
+
 /** Longest text of a type, characters. */
 const MAX_TYPE = 256
 
@@ -74,6 +77,9 @@ function mutabilityOf({ stateMutability, constant, payable }: Json): Mutability 
 /** Reads the entries of an ABI in JSON, as compilers write it. Throws an Error that names the first malformed one. */
 export function readEntries(abi: unknown): AbiEntry[] {
   if (!Array.isArray(abi)) throw new Error('an ABI is a list of entries')
+  if (abi.length > MOST_ENTRIES) {
+    throw new Error(`the ABI has ${abi.length} entries, and may have ${MOST_ENTRIES}`)
+  }
   return abi.flatMap((item, i) => {
     if (!isObject(item)) throw new Error(`entry ${i} is not an object`)
     const { type = 'function', name, inputs, outputs, anonymous } = item

@@ -5,13 +5,15 @@ import { Blockscout } from './blockscout/blockscout.ts'
 import { Etherscan } from './etherscan/etherscan.ts'
 import type { ApiAnswers, ApiReply, ApiRequest } from './request.ts'
 import { Sourcify } from './sourcify.ts'
+import { SourcifyV1 } from './sourcify-v1.ts'
 import { type Compilers, Verifier } from './verifier.ts'
 
 /** The paths of each API; a key may stand before them. */
 const PATHS =
-  /^(.*?)(\/api|\/v2\/api|\/v2\/chainlist|\/v2\/(?:verify|contract)\/.+|\/contracts\/(?:full|partial)_match\/.+|\/api\/v2\/(?:smart-contracts|addresses|tokens|token-transfers|transactions|search|stats)(?:\/.*)?)$/
+  /^(.*?)(\/api|\/v2\/api|\/v2\/chainlist|\/v2\/(?:verify|contract)\/.+|\/contracts\/(?:full|partial)_match\/.+|\/server\/?|\/server\/(?:verify|check-all-by-addresses)|\/api\/v2\/(?:smart-contracts|addresses|tokens|token-transfers|transactions|search|stats)(?:\/.*)?)$/
 const BLOCKSCOUT = /^\/api\/v2\//
 const SOURCIFY = /^\/(v2\/(verify|contract)|contracts)\//
+const SOURCIFY_V1 = /^\/server(\/|$)/
 
 /** Splits the path of an API into what stands before it, such as `/<key>`, and the rest; `undefined` for other paths. */
 export function apiPath(path: string): { readonly before: string; readonly page: string } | undefined {
@@ -32,12 +34,14 @@ export interface HttpApiParts {
 export class HttpApis implements ApiAnswers {
   readonly #etherscan: Etherscan
   readonly #sourcify: Sourcify
+  readonly #sourcifyV1: SourcifyV1
   readonly #blockscout: Blockscout
   readonly #verifier: Verifier
 
   constructor({ node, dispatch, compilers }: HttpApiParts) {
     this.#verifier = new Verifier(node, compilers)
     this.#sourcify = new Sourcify(node, this.#verifier)
+    this.#sourcifyV1 = new SourcifyV1(node, this.#verifier)
     this.#blockscout = new Blockscout(node, this.#verifier)
     this.#etherscan = new Etherscan({ node, verifier: this.#verifier, dispatch })
   }
@@ -46,12 +50,14 @@ export class HttpApis implements ApiAnswers {
   answer(request: ApiRequest): Promise<ApiReply> {
     const { path } = request
     if (SOURCIFY.test(path)) return this.#sourcify.answer(request)
+    if (SOURCIFY_V1.test(path)) return this.#sourcifyV1.answer(request)
     return (BLOCKSCOUT.test(path) ? this.#blockscout : this.#etherscan).answer(request)
   }
 
   /** The reply to a request that a transport refuses, in the words of the API: too large, no key, over a limit. */
   refusal(path: string, status: number, message: string): ApiReply {
     if (SOURCIFY.test(path)) return this.#sourcify.refusal(status, message)
+    if (SOURCIFY_V1.test(path)) return this.#sourcifyV1.refusal(status, message)
     if (BLOCKSCOUT.test(path)) return this.#blockscout.refusal(status, message)
     return { status, body: { status: '0', message: 'NOTOK', result: message } }
   }

@@ -49,11 +49,15 @@ export class ApiError extends Error {
   }
 }
 
-/** Runs a read on the current engine; on a fork it waits for what the upstream has to send. */
+/** Milliseconds for which a read waits for the upstream of a fork. */
+const READ_MS = 30_000
+
+/** Runs a read on the current engine; on a fork it waits for what the upstream has to send. Throws `limit-exceeded`. */
 export function read<T>(node: CurrentEngine, work: (engine: Engine) => Promise<T>): Promise<T> {
   return node.use(async (engine) => {
     const { fork } = engine
-    return fork === undefined ? work(engine) : fork.demand.query(() => work(engine))
+    if (fork === undefined) return work(engine)
+    return fork.demand.query(() => work(engine), { deadline: Date.now() + READ_MS })
   })
 }
 

@@ -45,15 +45,40 @@ export interface CompilerRun {
   readonly output: unknown
 }
 
-/** Is this the folder of `solc` in a version, whatever name it is installed under? */
-async function isCompiler(folder: string, version: string): Promise<boolean> {
+/** The version of `solc` in a folder, whatever name it is installed under; `undefined` for another package. */
+async function versionIn(folder: string): Promise<string | undefined> {
   try {
-    const manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')))
-    return manifest.name === 'solc' && manifest.version === version
+    const { name, version } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')))
+    return name === 'solc' ? version : undefined
   } catch {
-    return false
+    return undefined
   }
 }
+
+/** A compiler that is installed. */
+interface InstalledCompiler {
+  readonly folder: string
+  readonly version: string
+}
+
+/** The compilers in a `node_modules` above one of the folders, the nearest first. */
+async function* compilersAbove(folders: readonly string[]): AsyncGenerator<InstalledCompiler> {
+  for (const start of folders) {
+    for (let at = resolve(start); ; at = dirname(at)) {
+      const modules = join(at, 'node_modules')
+      const names = await readdir(modules).catch(() => [])
+      for (const name of names.filter((candidate) => candidate.startsWith('solc')).sort()) {
+        const folder = join(modules, name)
+        const version = await versionIn(folder)
+        if (version !== undefined) yield { folder, version }
+      }
+      if (at === dirname(at)) break
+    }
+  }
+}
+
+/** Where compilers are looked for. */
+const searchedFolders = (): readonly string[] => [process.cwd(), OWN_FOLDER]
 
 /**
  * The folder of the npm package `solc` in a version (`0.8.24`) in a `node_modules` above one of the folders. It may have
@@ -61,19 +86,21 @@ async function isCompiler(folder: string, version: string): Promise<boolean> {
  */
 export async function findCompiler(
   version: string,
-  folders: readonly string[] = [process.cwd(), OWN_FOLDER],
+  folders: readonly string[] = searchedFolders(),
 ): Promise<string | undefined> {
-  for (const start of folders) {
-    for (let at = resolve(start); ; at = dirname(at)) {
-      const modules = join(at, 'node_modules')
-      const names = await readdir(modules).catch(() => [])
-      for (const name of names.filter((candidate) => candidate.startsWith('solc')).sort()) {
-        if (await isCompiler(join(modules, name), version)) return join(modules, name)
-      }
-      if (at === dirname(at)) break
-    }
+  for await (const compiler of compilersAbove(folders)) {
+    if (compiler.version === version) return compiler.folder
   }
   return undefined
+}
+
+/** The versions of `solc` that `findCompiler` finds, the newest first. */
+export async function installedCompilers(
+  folders: readonly string[] = searchedFolders(),
+): Promise<readonly string[]> {
+  const versions = new Set<string>()
+  for await (const { version } of compilersAbove(folders)) versions.add(version)
+  return [...versions].sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
 }
 
 /** Runs the compiler of a folder until `signal` aborts. Throws `CompilerFailure` that says what it exceeded, or how it ended. */

@@ -4,15 +4,14 @@ import { z } from 'zod'
 import { type Hex, toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
-import { messageOf } from '../errors.ts'
 import { constructorArguments, templateOf } from '../sources/code-template.ts'
 import { type MatchKind, qualifiedName } from '../sources/compilation.ts'
-import { hasHash, readMetadata } from '../sources/read-compilation.ts'
 import { creationCode } from './creation.ts'
 import { type KnownContract, knownAt } from './known-contract.ts'
+import { inputOfMetadata } from './metadata-input.ts'
 import { ApiError, type ApiReply, type ApiRequest, addressIn, jsonIn, read, repliedOr } from './request.ts'
 import { repositoryFile } from './sourcify-repository.ts'
-import { readStandardInput, type StandardInput } from './standard-input.ts'
+import { readStandardInput } from './standard-input.ts'
 import type { Job, Verifier } from './verifier.ts'
 
 const VerifyBody = z.looseObject({
@@ -36,38 +35,6 @@ function parsed<T>(schema: z.ZodType<T>, json: unknown): T {
   if (read.success) return read.data
   const [issue] = read.error.issues
   throw new ApiError(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`)
-}
-
-/** The input of the compiler that metadata describes, with sources by path or by hash. Throws `ApiError`. */
-function inputOfMetadata({ sources, metadata: json }: z.infer<typeof MetadataBody>): {
-  readonly input: StandardInput
-  readonly contract: string
-  readonly compilerVersion: string
-} {
-  let metadata: ReturnType<typeof readMetadata>
-  try {
-    metadata = readMetadata(typeof json === 'string' ? JSON.parse(json) : json)
-  } catch (error) {
-    throw new ApiError(`The metadata cannot be read: ${messageOf(error)}`, { code: 'invalid_metadata' })
-  }
-  const contents: Record<string, { content: string }> = {}
-  for (const [path, { hash, content }] of metadata.sources) {
-    const isIt = (text: string) => hash === undefined || hasHash(text, hash)
-    const named = Object.hasOwn(sources, path) ? sources[path] : undefined
-    const found = content ?? [...(named === undefined ? [] : [named]), ...Object.values(sources)].find(isIt)
-    if (found === undefined || !isIt(found)) {
-      throw new ApiError(`The source ${path} with the hash of the metadata is missing`, {
-        code: 'missing_source',
-      })
-    }
-    contents[path] = { content: found }
-  }
-  const { language, settings, compilerVersion } = metadata
-  return {
-    input: { language, sources: contents, settings: { ...settings } },
-    contract: qualifiedName(metadata),
-    compilerVersion,
-  }
 }
 
 /** How the creation of a contract agrees with the compiled creation code; null where nobody knows. */
@@ -189,7 +156,8 @@ export class Sourcify {
 
   async #verifyMetadata(request: ApiRequest, chain: string, text: string): Promise<ApiReply> {
     const address = this.#addressOn(chain, text)
-    const submission = inputOfMetadata(parsed(MetadataBody, jsonIn(request.body)))
+    const { metadata, sources } = parsed(MetadataBody, jsonIn(request.body))
+    const submission = inputOfMetadata(metadata, sources)
     await this.#refuseVerified(address)
     const job = await this.#verifier.submit({ address, ...submission })
     return { status: 202, body: { verificationId: job.id } }

@@ -6,6 +6,7 @@ import { fromHex, type Hex, isHexDigits } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import { createSerialQueue } from '../engine/serial-queue.ts'
+import { addCompilation } from '../engine/sources/add-compilation.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { constructorArguments, fill, templateOf } from '../sources/code-template.ts'
 import {
@@ -16,11 +17,16 @@ import {
   contractsOf,
   type MatchKind,
 } from '../sources/compilation.ts'
-import { registerNames } from '../sources/compiled-abis.ts'
 import { plainVersion, readCompilation } from '../sources/read-compilation.ts'
 import { creationCode } from './creation.ts'
 import { ApiError, read } from './request.ts'
-import { CompilerFailure, type CompilerLimits, findCompiler, runCompiler } from './solc.ts'
+import {
+  CompilerFailure,
+  type CompilerLimits,
+  findCompiler,
+  installedCompilers,
+  runCompiler,
+} from './solc.ts'
 import { isSameInput, type StandardInput } from './standard-input.ts'
 
 /** What somebody claims about the contract at an address. */
@@ -60,6 +66,8 @@ export interface Job {
   readonly started: number
   finished?: number
   outcome?: Outcome
+  /** Resolves when there is an outcome. */
+  ended?: Promise<void>
 }
 
 const Diagnostics = z.looseObject({
@@ -127,7 +135,14 @@ function namedContract(compilation: Compilation, contract: string): ContractName
 /** How the verifier finds and runs compilers. */
 export interface Compilers {
   find(version: string): Promise<string | undefined>
+  /** All versions, the newest first. */
+  installed(): Promise<readonly string[]>
   readonly limits?: CompilerLimits | undefined
+}
+
+const COMPILERS: Compilers = {
+  find: (version) => findCompiler(version),
+  installed: () => installedCompilers(),
 }
 
 /** The verifications of one node. */
@@ -139,9 +154,14 @@ export class Verifier {
   readonly #abort = new AbortController()
   #waiting = 0
 
-  constructor(node: CurrentEngine, compilers: Compilers = { find: findCompiler }) {
+  constructor(node: CurrentEngine, compilers: Compilers = COMPILERS) {
     this.#node = node
     this.#compilers = compilers
+  }
+
+  /** The compilers that a verification can use, by version, the newest first. */
+  compilers(): Promise<readonly string[]> {
+    return this.#compilers.installed()
   }
 
   /** A job by its id. */
@@ -168,7 +188,7 @@ export class Verifier {
       this.#jobs.delete(id)
     }
     this.#waiting++
-    void this.#queue.enqueue(async () => {
+    job.ended = this.#queue.enqueue(async () => {
       job.outcome = await this.#outcome(submission)
       job.finished = Date.now()
       this.#waiting--
@@ -212,8 +232,7 @@ export class Verifier {
         )
       }
       await checkArguments(engine, submission, contract)
-      await engine.sources.add(compilation)
-      await registerNames(engine.names, compilation)
+      await addCompilation(engine, compilation)
       await engine.sources.note({ address, codeHash, compilation: compilation.id, ...named })
       return { kind: filled.kind, compilation: compilation.id, ...named }
     })

@@ -22,7 +22,7 @@ async function dumpDirectory(dataDir: string, file: string, history: boolean): P
     const config = configOfStored(identity)
     const dump = await dumpStored(store, config, history)
     if (dump === undefined) throw new NodeError('database', `The database in ${dataDir} holds no chain.`)
-    const sources = await new SourceStore(store).texts()
+    const sources = await new SourceStore(store).dump()
     await writeStateText(file, writeStateFile({ ...dump, sources }, config))
   } finally {
     await store.close()

@@ -1,9 +1,9 @@
 /** Sources that a node is given: by its options, and by its users. */
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
+import { addCompilation } from '../engine/sources/add-compilation.ts'
 import { invalidParams, messageOf } from '../errors.ts'
 import type { Compilation } from '../sources/compilation.ts'
-import { registerNames } from '../sources/compiled-abis.ts'
 import { readCompilation } from '../sources/read-compilation.ts'
 import { readCompilations } from '../sources/source-files.ts'
 import type { NodeParts } from './chain-opener.ts'
@@ -21,14 +21,11 @@ export async function addArtifacts(
 
 /** Adds a build-info, or those under a path; the ids of all. Throws `invalid-params` for what holds none. */
 export async function addSources(
-  { sources, names }: Pick<Engine, 'sources' | 'names'>,
+  engine: Pick<Engine, 'sources' | 'names'>,
   given: object | string,
 ): Promise<readonly Hex[]> {
   const compilations = typeof given === 'string' ? await under(given) : [read(given)]
-  for (const compilation of compilations) {
-    await sources.add(compilation)
-    await registerNames(names, compilation)
-  }
+  for (const compilation of compilations) await addCompilation(engine, compilation)
   return compilations.map(({ id }) => id)
 }
 

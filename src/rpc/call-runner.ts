@@ -155,7 +155,7 @@ export class CallRunner {
       const context = this.#context(engine, session, deadline)
       const { fork } = engine
       if (fork === undefined) return method.call(given, context)
-      return fork.demand.query(() => method.call(given, context), place?.pause)
+      return fork.demand.query(() => method.call(given, context), { onWait: place?.pause, deadline })
     })
   }
 

@@ -24,11 +24,19 @@ export function artifactOf(
   }
 }
 
-/** Registers the contracts of a compilation, so that they are found and decoded by their names. Those too large are left out. */
-export async function registerNames(names: AbiRegistry, compilation: Compilation): Promise<void> {
+/**
+ * Registers the contracts of a compilation, so that they are found and decoded by their names. Those too large are left
+ * out. Others have their turn between two contracts where `pause` says so.
+ */
+export async function registerNames(
+  names: AbiRegistry,
+  compilation: Compilation,
+  pause: () => Promise<void> | undefined,
+): Promise<void> {
   const codec = await loadAbiCodec()
   let count = 0
   for (const { name, contract } of contractsOf(compilation)) {
+    await pause()
     const artifact = artifactOf(contract, name, codec)
     if (artifact === undefined) continue
     if (++count > MOST_CONTRACTS) return

@@ -3,6 +3,7 @@
  * artifacts, which name their sources by hash.
  */
 import { z } from 'zod'
+import { MOST_ENTRIES } from '../abi/entry.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import { messageOf } from '../errors.ts'
 import { templateOf } from './code-template.ts'
@@ -107,6 +108,9 @@ function checkedCompilation(made: Omit<Compilation, 'id'>): Compilation {
   let count = 0
   for (const { name, contract } of contractsOf(compilation)) {
     if (++count > MOST_CONTRACTS) throw new Error(`it has more than ${MOST_CONTRACTS} contracts with code`)
+    const { length } = contract.abi
+    if (length > MOST_ENTRIES)
+      throw new Error(`${name}: the ABI has ${length} entries, and may have ${MOST_ENTRIES}`)
     try {
       templateOf(contract.evm.deployedBytecode)
       templateOf(contract.evm.bytecode)

@@ -71,7 +71,7 @@ export interface ForkedBlock {
 /**
  * Raised with every change to the tables, or to the rules that made the states in them, that another version would
  * misread; a migration comes with it where one is possible. 2: blocks pay rewards, which no chain of format 1 did.
- * 4: the tables of `account-index.ts` cover every block. 5: checksums (`checked` in `records.ts`).
+ * 4: the tables of `account-index.ts` cover every block. 5: checksums (`checked` in `node-records.ts`).
  */
 export const FORMAT = 5
 /** The format of a directory with these tables and the write-ahead log of `log-format.ts`. */

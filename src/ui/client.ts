@@ -1,4 +1,4 @@
-/** The client of the explorer: JSON-RPC calls by POST, and subscriptions over one WebSocket that reconnects. */
+/** The client of the explorer: JSON-RPC calls by POST, the node's other APIs, and subscriptions over one WebSocket that reconnects. */
 import { type Check, type Checked, isAnything, isNumber, isObject, isText, objectOf } from './checks.ts'
 
 /** A JSON-RPC error: the message of the node, its code and its data. */
@@ -55,6 +55,21 @@ export const poolName = /^\/c\/([^/]+)/.exec(PATH)?.[1]
 /** The address of JSON-RPC, for other tools. */
 export function endpoint(): string {
   return new URL(PATH, location.href).href
+}
+
+/** Asks one of the node's HTTP APIs, whose answer has to be of a type. Throws `ConnectionError`. */
+export async function apiFor<Result>(
+  isResult: Check<Result>,
+  path: string,
+  init?: RequestInit,
+): Promise<Result> {
+  const address = `${PATH === '/' ? '' : PATH}${path}`
+  const response = await fetch(address, { credentials: 'omit', ...init }).catch(() => {
+    throw new ConnectionError('The node cannot be reached')
+  })
+  const body: unknown = await response.json().catch(() => undefined)
+  if (response.ok && isResult(body)) return body
+  throw new ConnectionError(`The node gave an answer to ${path} that this page cannot read`)
 }
 
 let lastId = 0

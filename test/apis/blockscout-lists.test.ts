@@ -3,9 +3,10 @@
  * its own document names (`fixtures/apis/blockscout-v2.json`), and values are those of receipts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Hex } from '../../src/encoding/hex.ts'
+import { type Hex, toHex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/node/node.ts'
 import { type Server, serve } from '../../src/transport/server.ts'
+import { assemble } from '../support/assembler.ts'
 import { buildInfo, deploy } from '../support/build-infos.ts'
 import { fixture } from '../support/fixture.ts'
 import { BOB, CAROL, deployTokens, type TokenChain } from '../support/token-chain.ts'
@@ -65,6 +66,13 @@ async function list(
   const { status, body } = await get(path)
   expect(status).toBe(200)
   return body as Awaited<ReturnType<typeof list>>
+}
+
+/** The query of a next page. */
+function queryOf(parameters: Readonly<Record<string, number>>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) query.set(name, String(value))
+  return query.toString()
 }
 
 describe('the accounts of Blockscout’s API', () => {
@@ -179,16 +187,98 @@ describe('the tokens of Blockscout’s API', () => {
         const page = await list(`${path}?${query}`)
         seen.push(...page.items.map((item) => item.transaction_hash ?? item.hash))
         if (page.next_page_params === null) break
-        const next = Object.entries(page.next_page_params).map(([name, value]): [string, string] => [
-          name,
-          String(value),
-        ])
-        query = new URLSearchParams(next).toString()
+        query = queryOf(page.next_page_params)
       }
       expect(new Set(seen).size, path).toBe(seen.length)
       expect(seen.length, path).toBeGreaterThanOrEqual(60)
     }
     expect((await get('token-transfers?block_number=x')).status).toBe(422)
+    for (let i = 1; i <= 60; i++) {
+      await chain.use('token', 'transfer', `0x${i.toString(16).padStart(40, 'e')}`, 1)
+    }
+    const first = await list(`tokens/${chain.token}/holders`)
+    expect(first.items).toHaveLength(50)
+    const rest = await list(
+      `tokens/${chain.token}/holders?items_count=${first.next_page_params?.items_count}`,
+    )
+    expect(rest.next_page_params).toBe(null)
+    const accounts = [...first.items, ...rest.items].map(({ address }) => (address as Json).hash)
+    expect(new Set(accounts).size).toBe(64)
+  })
+})
+
+describe('what happened in Blockscout’s API', () => {
+  it('has logs of contracts and transactions, with events by their ABIs', async () => {
+    const { items } = await list(`addresses/${chain.deed}/logs`)
+    expect(items.flatMap((item) => misfits(item, 'Log'))).toEqual([])
+    const [log] = items
+    const receipt = (await node.request({
+      method: 'eth_getTransactionReceipt',
+      params: [log?.transaction_hash],
+    })) as { logs: { topics: string[]; data: string; logIndex: string }[] }
+    const [mined] = receipt.logs
+    expect(log).toMatchObject({
+      topics: [...(mined?.topics ?? []), null, null, null].slice(0, 4),
+      data: mined?.data,
+      index: Number(mined?.logIndex),
+    })
+    expect((await list(`transactions/${log?.transaction_hash}/logs`)).items).toEqual([log])
+    expect((await list(`addresses/${BOB}/logs`)).items).toEqual([])
+    expect((await get('addresses/0x12/logs')).status).toBe(422)
+  })
+
+  it('has internal transactions, each once over the pages', async () => {
+    // Sends one wei of its balance to the caller, 30 times.
+    const payer = '0x00000000000000000000000000000000000000f1'
+    const pay = '0 0 0 0 1 CALLER GAS CALL POP '
+    await node.override(payer, { code: toHex(assemble(pay.repeat(30))), balance: 10n ** 18n })
+    for (let i = 0; i < 3; i++) {
+      await node.request({
+        method: 'eth_sendTransaction',
+        params: [{ from: chain.alice, to: payer, gas: '0x1e8480' }],
+      })
+    }
+    const seen: string[] = []
+    let query = ''
+    for (let pages = 0; pages < 3; pages++) {
+      const page = await list(`addresses/${payer}/internal-transactions?${query}`)
+      expect(page.items.flatMap((item) => misfits(item, 'InternalTransaction'))).toEqual([])
+      seen.push(...page.items.map((item) => `${item.transaction_hash} ${item.index}`))
+      if (page.next_page_params === null) break
+      query = queryOf(page.next_page_params)
+    }
+    expect(seen).toHaveLength(90)
+    expect(new Set(seen).size).toBe(90)
+    const [hash] = seen[0]?.split(' ') ?? []
+    const { items } = await list(`transactions/${hash}/internal-transactions`)
+    expect(items).toHaveLength(30)
+    expect(items[0]).toMatchObject({
+      type: 'call',
+      value: '1',
+      success: true,
+      from: { hash: payer },
+      to: { hash: chain.alice },
+    })
+  })
+
+  it('is counted, for accounts and tokens', async () => {
+    const { body } = await get(`addresses/${BOB}/counters`)
+    expect(misfits(body, 'AddressCounters')).toEqual([])
+    expect(body).toMatchObject({ token_transfers_count: '4', gas_usage_count: '0' })
+    const sent = (await get(`addresses/${chain.alice}/counters`)).body
+    expect(Number(sent.transactions_count)).toBeGreaterThan(5)
+    expect(Number(sent.gas_usage_count)).toBeGreaterThan(21_000)
+    const token = await get(`tokens/${chain.deed}/counters`)
+    expect(misfits(token.body, 'TokenCounters')).toEqual([])
+    expect(token.body).toEqual({ token_holders_count: '1', transfers_count: '1' })
+    expect((await get(`tokens/${BOB}/counters`)).status).toBe(404)
+  })
+
+  it('has the tokens of ERC-721 by owner', async () => {
+    const { items } = await list(`tokens/${chain.deed}/instances?holder_address_hash=${BOB}`)
+    expect(items).toMatchObject([{ id: '7', owner: { hash: BOB }, token: { symbol: 'DEED' } }])
+    expect((await list(`tokens/${chain.deed}/instances?holder_address_hash=${CAROL}`)).items).toEqual([])
+    expect((await get(`tokens/${chain.deed}/instances?holder_address_hash=x`)).status).toBe(422)
   })
 })
 

@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HttpApis } from '../../src/apis/http-apis.ts'
-import { findCompiler } from '../../src/apis/solc.ts'
+import { findCompiler, installedCompilers } from '../../src/apis/solc.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { createNode, type Node } from '../../src/node/node.ts'
 import { type Server, serve } from '../../src/transport/server.ts'
 import { buildInfo, COMPILERS, deploy, FILE, word } from '../support/build-infos.ts'
 import { installCompiler } from '../support/fake-compiler.ts'
 import { recordedCompiler } from '../support/recorded-compiler.ts'
+import { describeWith, SOLC } from '../support/tools.ts'
 
 const info = buildInfo('solc-0.8.24')
 const LONG = `v${info.solcLongVersion}`
@@ -40,6 +41,7 @@ beforeEach(async () => {
     dispatch: (text, session) => node.dispatcher.dispatchText(text, session),
     compilers: {
       find: (version) => findCompiler(version, [folder]),
+      installed: () => installedCompilers([folder]),
       get limits() {
         return { timeoutMs, memoryMegabytes: 128, bytes: 10_000_000 }
       },
@@ -55,19 +57,16 @@ afterEach(async () => {
   await node.close()
 })
 
-/** A folder in which `solc` of npm is installed in the versions of the records; without it only the records are used. */
-const { SOLC_FOLDER } = process.env
-const find = (version: string) => findCompiler(version, [SOLC_FOLDER ?? ''])
+const find = (version: string) => findCompiler(version, [SOLC.path])
 
-const describeReal = SOLC_FOLDER === undefined ? undefined : describe
-describeReal?.('verification by real compilers', () => {
+describeWith(SOLC, 'verification by real compilers', () => {
   for (const name of COMPILERS) {
     const recordedInfo = buildInfo(name)
     it(`compiles standard JSON and a flattened source by ${name}`, async () => {
       const real = new HttpApis({
         node: holderOf(node),
         dispatch: (text, session) => node.dispatcher.dispatchText(text, session),
-        compilers: { find },
+        compilers: { find, installed: async () => [] },
       })
       const realServer = await serve({ ...node, apis: real }, { port: 0 })
       const call = async (form: Record<string, string>): Promise<Reply> => {

@@ -142,3 +142,50 @@ describe('Sourcify’s API', () => {
     }
   })
 })
+
+/** The requests of `@nomicfoundation/hardhat-verify` 2.1.3 (`src/internal/sourcify.ts`), with `/server` as its `apiUrl`. */
+describe('Sourcify’s first API', () => {
+  const content = info.input.sources[FILE]?.content ?? ''
+  const metadata = info.output.contracts[FILE]?.Twin?.metadata ?? ''
+  const files = { 'metadata.json': metadata, [FILE]: content }
+  const check = (addresses: string, chainIds = '33') =>
+    call(`/server/check-all-by-addresses?${new URLSearchParams({ addresses, chainIds })}`)
+
+  it('verifies by metadata within one request', async () => {
+    const shown = getAddress(address)
+    expect(await check(shown)).toEqual({ status: 200, body: [{ address: shown, status: 'false' }] })
+    const body = { address, chain: '33', files }
+    const verified = {
+      status: 200,
+      body: { result: [{ address, chainId: '33', status: 'perfect' }] },
+    }
+    expect(await call('/server', body)).toEqual(verified)
+    expect(await call('/server/verify', body)).toEqual(verified)
+    const known = { address: shown, chainIds: [{ chainId: '33', status: 'perfect' }] }
+    expect(await check(shown)).toEqual({ status: 200, body: [known] })
+    expect((await check(shown, '1')).body).toEqual([{ address: shown, status: 'false' }])
+  })
+
+  it('refuses in its own form', async () => {
+    const refusal = async (changes: object) => {
+      const { status, body } = await call('/server', { address, chain: '33', files, ...changes })
+      return [status, body.error]
+    }
+    expect(await refusal({ chain: '1' })).toEqual([400, 'The chain 1 is not supported: this is 33'])
+    expect(await refusal({ address: '0x12' })).toEqual([400, 'Invalid address: 0x12'])
+    expect(await refusal({ address: NOBODY })).toEqual([404, `Unable to locate ContractCode at ${NOBODY}`])
+    expect(await refusal({ files: {} })).toEqual([400, 'metadata.json is missing among the files'])
+    expect(await refusal({ files: { ...files, [FILE]: `${content} ` } })).toEqual([
+      400,
+      expect.stringContaining(`The source ${FILE} with the hash of the metadata is missing`),
+    ])
+    const other = await deploy(running.node, info, 'Proxy', { words: [address] })
+    expect(await refusal({ address: other })).toEqual([
+      400,
+      expect.stringContaining(`is not the code at ${other}`),
+    ])
+    expect((await check('0x12')).status).toBe(400)
+    expect(await call('/server', 'x'.repeat(6_000_000))).toMatchObject({ status: 413 })
+    expect((await call('/server')).status).toBe(404)
+  })
+})

@@ -1,7 +1,7 @@
 /** Entries that are stored as JSON: what is read has the form that was written. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { jsonValue } from '../../src/store/records.ts'
+import { jsonValue } from '../../src/store/node-records.ts'
 import { saying } from '../support/refusals.ts'
 
 describe('a JSON value', () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HttpApis } from '../../src/apis/http-apis.ts'
-import { findCompiler } from '../../src/apis/solc.ts'
+import { findCompiler, installedCompilers } from '../../src/apis/solc.ts'
 import { createNode, type Node } from '../../src/node/node.ts'
 import { type Server, serve } from '../../src/transport/server.ts'
 import { buildInfo } from './build-infos.ts'
@@ -36,7 +36,10 @@ export async function verifyingNode(): Promise<VerifyingNode> {
   const apis = new HttpApis({
     node: holder as never,
     dispatch: (text, session) => node.dispatcher.dispatchText(text, session),
-    compilers: { find: (version) => findCompiler(version, [folder]) },
+    compilers: {
+      find: (version) => findCompiler(version, [folder]),
+      installed: () => installedCompilers([folder]),
+    },
   })
   const server = await serve({ ...node, apis }, { port: 0 })
   return {

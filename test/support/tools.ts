@@ -3,7 +3,7 @@
  * the bench's packages or from PATH. Where it is missing, its tests fail under `CI=true`; elsewhere they are skipped
  * with a message that names the tool.
  */
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, it } from 'vitest'
@@ -74,6 +74,20 @@ export const CAST = program('cast', {
   packaged: '@foundry-rs/cast-linux-amd64/bin/cast',
   install: BENCH_INSTALL,
 })
+
+/** Compilers whose output is in `fixtures/sources`; each of them is found under one of its names. */
+const COMPILERS = [['solc-0.4.26'], ['solc-0.5.17'], ['solc-0.8.24'], ['solc-0.8.37', 'solc']] as const
+const SOLC_FOLDER = process.env.SOLC_FOLDER ?? fileURLToPath(new URL('../../scripts/tools/', import.meta.url))
+
+/** The npm package `solc` in these versions; `path` is the folder whose `node_modules` has them. */
+export const SOLC: Program = {
+  name: 'solc 0.4.26, 0.5.17, 0.8.24, 0.8.37',
+  path: SOLC_FOLDER,
+  isThere: COMPILERS.every((names) =>
+    names.some((name) => existsSync(join(SOLC_FOLDER, 'node_modules', name, 'package.json'))),
+  ),
+  install: 'npm ci --ignore-scripts --prefix scripts/tools, or set SOLC_FOLDER',
+}
 
 export const CURL = program('curl', { variable: 'CURL_PATH', install: 'apt-get install curl' })
 

@@ -68,6 +68,15 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     }
   })
 
+  it('say that the dialect of the reference node has no safe and finalized blocks', async () => {
+    const { page, findings } = await open()
+    const search = page.getByRole('combobox', { name: 'Search' })
+    await search.fill('finalized')
+    await search.press('Enter')
+    await page.getByRole('alert').getByText('The dialect of this node has no block finalized').waitFor()
+    expect(await findings()).toEqual([])
+  })
+
   it('show the block that the search for a tag leads to, also the pending one, which has no hash yet', async () => {
     const explorer = await open()
     const { page, call } = explorer

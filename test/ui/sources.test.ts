@@ -1,9 +1,13 @@
 /** The source tab of a contract: build-infos that are dropped, the match, highlighted code, names from the sources, proxies. */
-import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
 import type { Hex } from '../../src/encoding/hex.ts'
 import { buildInfo, deploy, word } from '../support/build-infos.ts'
 import { type OpenedExplorer, useExplorer } from '../support/explorer.ts'
+import { installCompiler } from '../support/fake-compiler.ts'
+import { recordedCompiler } from '../support/recorded-compiler.ts'
 import { CHROMIUM, describeWith } from '../support/tools.ts'
 
 const INFO = 'solc-0.8.24'
@@ -57,6 +61,42 @@ describeWith(CHROMIUM, 'the source tab', () => {
     expect(await explorer.findings()).toEqual([])
     await code.focus()
     expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(`Source ${PATH}`)
+  })
+
+  it('verifies a contract by sources that the node compiles, with the reason of a failure', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'solc-'))
+    installCompiler(folder, '0.8.24', buildInfo(INFO).solcLongVersion, recordedCompiler(INFO))
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder)
+    try {
+      const explorer = await open()
+      const { page, goTo, node } = explorer
+      const twin = await deploy(node, buildInfo(INFO), 'Twin')
+      await goTo(`#/address/${twin}?tab=source`)
+      const form = page.getByRole('form', { name: 'Compile and verify' })
+      await form.waitFor()
+      expect(await form.getByRole('combobox').inputValue()).toBe('v0.8.24')
+      expect(await explorer.findings()).toEqual([])
+      await page.emulateMedia({ colorScheme: 'dark' })
+      expect(await explorer.findings()).toEqual([])
+      await page.setViewportSize({ width: 400, height: 800 })
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400)
+      const source = form.getByLabel('Source in one file')
+      await source.fill('contract Twin {}')
+      await form.getByLabel('Contract').fill('Twin')
+      await form.getByRole('button').click()
+      await form.getByRole('alert').getByText('ParserError: other sources').waitFor()
+      await source.fill(JSON.stringify(buildInfo(INFO).input))
+      await form.getByLabel('Contract').fill(`${PATH}:Box`)
+      await form.getByRole('button').press('Enter')
+      await form.getByRole('alert').getByText('is not the code at').waitFor()
+      expect(await explorer.findings()).toEqual([])
+      await form.getByLabel('Contract').fill(`${PATH}:Twin`)
+      await form.getByLabel('Contract').press('Enter')
+      await page.getByRole('region', { name: `Source ${PATH}` }).waitFor()
+    } finally {
+      cwd.mockRestore()
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('has functions read and sent to by the names of the sources, also at an older block', async () => {

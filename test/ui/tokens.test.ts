@@ -60,6 +60,22 @@ describeWith(CHROMIUM, 'tokens in the explorer', () => {
     await expect.poll(() => rows.count()).toBe(25)
   })
 
+  it('show the holders by pages', async () => {
+    const { explorer, chain } = await openWithTokens()
+    const { page, goTo } = explorer
+    for (let i = 1; i <= 55; i++) await chain.use('token', 'transfer', `0x${'e'.repeat(37)}${100 + i}`, 1)
+    await goTo(`#/address/${chain.token}?tab=token`)
+    const rows = rowsOf(explorer, 'Holders')
+    await expect.poll(() => rows.count()).toBe(50)
+    const smaller = page.getByRole('button', { name: 'Smaller holders' })
+    await smaller.click()
+    await expect.poll(() => rows.count()).toBe(7)
+    expect(await smaller.isDisabled()).toBe(true)
+    expect(await explorer.findings()).toEqual([])
+    await page.getByRole('button', { name: 'Larger holders' }).press('Enter')
+    await expect.poll(() => rows.count()).toBe(50)
+  })
+
   it('are listed with contracts, and decoded without an ABI', async () => {
     const { explorer, chain } = await openWithTokens()
     const { page, goTo, call } = explorer

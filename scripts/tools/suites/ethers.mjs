@@ -9,7 +9,7 @@ import {
   Wallet,
   WebSocketProvider,
 } from 'ethers'
-import { compileCounter } from '../counter.mjs'
+import { compileCounter } from '../compile.mjs'
 import { startTandem } from '../nodes.mjs'
 import { createChecks, outcomeOf } from '../suite.mjs'
 

@@ -1,15 +1,11 @@
 /** The projects of `hardhat-plugin/` with the plugin of `packages/hardhat-tandem`, as npm would install it. */
-import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { installFor22, linkPackages, NODE_22 } from '../node-22.mjs'
 import { HERE, installed, run, withFolder } from '../nodes.mjs'
 import { outcomeOf } from '../suite.mjs'
 
 const ROOT = join(HERE, '../..')
-const HARDHAT_3 = join(ROOT, 'scripts/hardhat-3')
-const RELEASES = join(ROOT, 'scripts/node-versions')
-/** Hardhat 3 needs Node.js 22. */
-const NODE_22 = join(RELEASES, 'node_modules/node-22/bin/node')
 
 /**
  * Makes a project in a new folder: its files, links to the packages of `modules`, this package, and a copy of the plugin,
@@ -22,9 +18,7 @@ function assemble(version, modules) {
   cpSync(join(HERE, 'hardhat/contracts'), join(folder, 'contracts'), { recursive: true })
   const packages = join(folder, 'node_modules')
   mkdirSync(packages)
-  for (const name of readdirSync(modules)) {
-    if (!name.startsWith('.')) symlinkSync(join(modules, name), join(packages, name))
-  }
+  linkPackages(modules, packages)
   symlinkSync(ROOT, join(packages, 'tandem'))
   cpSync(join(ROOT, 'packages/hardhat-tandem'), join(packages, 'hardhat-tandem'), { recursive: true })
   return folder
@@ -54,18 +48,8 @@ export async function hardhat2Plugin() {
   return outcomeOf(await test(folder, process.execPath, [hardhat, '--config', 'hardhat.config.cjs', 'test']))
 }
 
-/** Installs the packages of a folder by the npm of this machine on a release of Node.js, which picks their binaries. */
-function install(folder, node) {
-  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
-  const args = ['ci', '--silent', '--ignore-scripts', '--prefix', folder]
-  const { status } = spawnSync('npm', args, { stdio: 'inherit', env })
-  if (status !== 0) throw new Error(`the packages of ${folder} could not be installed`)
-}
-
 export async function hardhat3Plugin() {
-  if (!existsSync(NODE_22)) install(RELEASES, process.execPath)
-  if (!existsSync(join(HARDHAT_3, 'node_modules/.package-lock.json'))) install(HARDHAT_3, NODE_22)
-  const folder = assemble('3', join(HARDHAT_3, 'node_modules'))
+  const folder = assemble('3', installFor22('hardhat-3'))
   const hardhat = join(folder, 'node_modules/hardhat/dist/src/cli.js')
   return outcomeOf(await test(folder, NODE_22, [hardhat, 'test', 'mocha']))
 }

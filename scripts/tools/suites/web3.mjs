@@ -1,7 +1,7 @@
 /** What web3.js makes of the node's answers. */
 import assert from 'node:assert/strict'
 import { Web3 } from 'web3'
-import { compileCounter } from '../counter.mjs'
+import { compileCounter } from '../compile.mjs'
 import { startTandem } from '../nodes.mjs'
 import { createChecks, outcomeOf } from '../suite.mjs'
 

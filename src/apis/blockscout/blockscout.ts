@@ -2,102 +2,33 @@
 import type { Hex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { CurrentEngine } from '../../engine/engine-holder.ts'
-import { ApiError, type ApiReply, type ApiRequest, addressIn, hashIn, read, repliedOr } from '../request.ts'
+import { type ApiReply, type ApiRequest, hashIn, read, repliedOr } from '../request.ts'
 import type { Verifier } from '../verifier.ts'
-import { addressObject } from './addresses.ts'
-import { type List, PAGE, tokenBalances, transactionList, transferList } from './lists.ts'
+import { addressAnswer } from './addresses.ts'
+import { addressOf, invalidParameter, transactionList, transferList } from './lists.ts'
 import { searchResults } from './search.ts'
-import { addressParam, STANDARDS, tokenInfo, transactionObject, transferObject } from './shapes.ts'
 import { statistics } from './stats.ts'
+import { tokenAnswer, tokenList } from './tokens.ts'
+import { transactionAnswer } from './transactions.ts'
 import { BlockscoutContracts, NOT_FOUND } from './verification.ts'
 
 /** Answers a GET by the engine, the parts of its path behind the collection, and its query; `undefined` for what there is not. */
 type Answer = (engine: Engine, parts: readonly string[], query: URLSearchParams) => Promise<unknown>
 
-function addressOf(text: string | undefined): Hex {
-  const address = addressIn(text)
-  if (address === undefined) throw new ApiError('Invalid parameter(s)', { status: 422 })
-  return address
-}
-
-const addresses: Answer = async (engine, [first, part], query) => {
-  const account = addressOf(first)
-  if (part === undefined) return addressObject(engine, account)
-  if (part === 'transactions') return transactionList(engine, account, query)
-  if (part === 'token-transfers') {
-    const token = query.get('token')
-    return transferList(engine, { account, ...(token !== null && { token: addressOf(token) }) }, query)
-  }
-  if (part === 'token-balances') return tokenBalances(engine, account, query)
-  if (part !== 'tokens') return undefined
-  return { items: await tokenBalances(engine, account, query), next_page_params: null } satisfies List
-}
-
-async function holderList(engine: Engine, token: Hex): Promise<List | undefined> {
-  const found = await engine.queries.tokenHolders(token)
-  if (found === undefined) return undefined
-  const items: object[] = []
-  for (const { account, balance, tokenId } of found.holders.slice(0, PAGE)) {
-    items.push({
-      address: await addressParam(engine, account),
-      address_hash: await addressParam(engine, account),
-      value: String(balance),
-      token_id: tokenId === undefined ? null : String(tokenId),
-    })
-  }
-  return { items, next_page_params: null }
-}
-
-async function tokenList(engine: Engine, query: URLSearchParams): Promise<List> {
-  const [wanted, types] = [query.get('q')?.toLowerCase() ?? '', query.get('type')?.toUpperCase().split(',')]
-  const found = (await engine.queries.tokens()).filter(({ name = '', symbol = '', type }) => {
-    const isNamed = name.toLowerCase().includes(wanted) || symbol.toLowerCase().includes(wanted)
-    return isNamed && (types === undefined || types.includes(STANDARDS[type]))
-  })
-  return { items: found.slice(0, PAGE).map(tokenInfo), next_page_params: null }
-}
-
-const tokens: Answer = async (engine, [first, part], query) => {
-  if (first === undefined || first === '') return tokenList(engine, query)
-  const address = addressOf(first)
-  if (part === 'transfers') return transferList(engine, { token: address }, query)
-  if (part === 'holders') return holderList(engine, address)
-  const token = part === undefined ? await engine.queries.token(address) : undefined
-  return token && tokenInfo(token)
-}
-
-/** Transfers in the logs of one transaction. */
-async function transfersOf(engine: Engine, hash: Hex): Promise<List | undefined> {
-  const view = engine.queries.receipt(hash)
-  if (view === undefined) return undefined
-  const { number } = view.block.block.header
-  const items: unknown[] = []
-  for await (const transfer of engine.queries.tokenTransfers({
-    from: number,
-    to: number,
-    isDescending: false,
-  })) {
-    if (transfer.view.transaction.hash !== hash) continue
-    const { token: address, type } = transfer
-    const token = (await engine.queries.token(address)) ?? { address, type }
-    items.push(await transferObject(engine, transfer, token))
-  }
-  return { items, next_page_params: null }
-}
-
-const transactions: Answer = async (engine, [first, part], query) => {
-  if (first === undefined || first === '') return transactionList(engine, undefined, query)
-  const hash = hashIn(first)
-  if (hash === undefined) throw new ApiError('Invalid parameter(s)', { status: 422 })
-  if (part === 'token-transfers') return transfersOf(engine, hash)
-  const view = part === undefined ? engine.queries.receipt(hash) : undefined
-  return view && transactionObject(engine, view)
+function hashOf(text: string): Hex {
+  const hash = hashIn(text)
+  if (hash === undefined) throw invalidParameter()
+  return hash
 }
 
 const COLLECTIONS: Readonly<Record<string, Answer>> = {
-  addresses,
-  tokens,
-  transactions,
+  addresses: (engine, [first, part], query) => addressAnswer(engine, addressOf(first), part, query),
+  tokens: (engine, [first = '', part], query) =>
+    first === '' ? tokenList(engine, query) : tokenAnswer(engine, addressOf(first), part, query),
+  transactions: (engine, [first = '', part], query) =>
+    first === ''
+      ? transactionList(engine, undefined, query)
+      : transactionAnswer(engine, hashOf(first), part, query),
   'token-transfers': (engine, _, query) => transferList(engine, {}, query),
   search: (engine, _, query) => searchResults(engine, query.get('q') ?? ''),
   stats: (engine) => statistics(engine),

@@ -1,12 +1,17 @@
 /** Pages of Blockscout's API v2: items, and the parameters by which the next page is asked for. */
 import type { Hex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { heightOf, type TokenTransfer, type TokenType } from '../../engine/queries/token-transfers.ts'
+import {
+  compareLogs,
+  heightOf,
+  type TokenTransfer,
+  type TokenType,
+} from '../../engine/queries/token-transfers.ts'
 import { questionTime, type Token } from '../../engine/queries/tokens.ts'
 import type { Place } from '../etherscan/account-rows.ts'
 import { placesOf } from '../etherscan/account-rows.ts'
-import { ApiError } from '../request.ts'
-import { STANDARDS, tokenInfo, transactionObject, transferObject } from './shapes.ts'
+import { ApiError, addressIn } from '../request.ts'
+import { logObject, STANDARDS, tokenInfo, transactionObject, transferObject } from './shapes.ts'
 
 /** Items of a page. */
 export const PAGE = 50
@@ -17,12 +22,34 @@ export interface List {
   readonly next_page_params: object | null
 }
 
+/** The error of a parameter that is malformed. */
+export function invalidParameter(): ApiError {
+  return new ApiError('Invalid parameter(s)', { status: 422 })
+}
+
+/** An address of a path or a parameter. Throws `ApiError`. */
+export function addressOf(text: string | null | undefined): Hex {
+  const address = addressIn(text)
+  if (address === undefined) throw invalidParameter()
+  return address
+}
+
 /** A number among the parameters of a page; `undefined` where it is missing. Throws `ApiError`. */
 export function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
-  if (!/^\d{1,15}$/.test(text)) throw new ApiError('Invalid parameter(s)', { status: 422 })
+  if (!/^\d{1,15}$/.test(text)) throw invalidParameter()
   return Number(text)
+}
+
+/** The items of a list that is made anew for each page; the parameter of the next page is the number of items before it. */
+export function pageAt<T>(all: readonly T[], query: URLSearchParams) {
+  const start = numberIn(query, 'items_count') ?? 0
+  const end = start + PAGE
+  return {
+    items: all.slice(start, end),
+    next_page_params: end < all.length ? { items_count: end } : null,
+  }
 }
 
 /** The standards that `type` names, such as `ERC-20,ERC-721`; `undefined` for all. */
@@ -162,4 +189,36 @@ export async function tokenBalances(engine: Engine, account: Hex, query: URLSear
     })
   }
   return balances
+}
+
+/** Blocks of which logs are searched for one page. */
+const LOG_BLOCKS = 16_384
+
+/** Logs of a contract, the newest first, from the place of the parameters on. */
+export async function logList(engine: Engine, address: Hex, query: URLSearchParams): Promise<List> {
+  const [height, logIndex] = [numberIn(query, 'block_number'), numberIn(query, 'index')]
+  const head = engine.queries.head().block.header.number
+  const to = Math.min(height ?? head, head)
+  const from = Math.max(0, to - LOG_BLOCKS + 1)
+  const found = await engine.queries.logs({
+    range: { from, to },
+    addresses: [address],
+    topics: [],
+    maxBlocks: 0,
+    maxLogs: 0,
+  })
+  const earlier = found
+    .filter((view) => height === undefined || heightOf(view) < height || view.logIndex < (logIndex ?? 0))
+    .sort((a, b) => compareLogs(b, a))
+  const page = earlier.slice(0, PAGE)
+  const last = page.at(-1)
+  const next =
+    earlier.length > PAGE && last !== undefined
+      ? { block_number: heightOf(last), index: last.logIndex }
+      : from > 0
+        ? { block_number: from, index: 0 }
+        : null
+  const items: object[] = []
+  for (const view of page) items.push(await logObject(engine, view))
+  return { items, next_page_params: next }
 }

@@ -6,6 +6,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import { contractAddress, type Transaction } from '../../chain/transaction.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { LogView } from '../../engine/model.ts'
 import { receiptAt } from '../../engine/queries/lookup.ts'
 import { heightOf, type TokenTransfer, type TokenType } from '../../engine/queries/token-transfers.ts'
 import type { Token } from '../../engine/queries/tokens.ts'
@@ -122,6 +123,32 @@ async function decodedInput(engine: Engine, { to, data }: Transaction) {
     }
   }
   return { method: selector, decoded: null }
+}
+
+/** `DecodedInputLog` of a log whose event is known. */
+function decodedLog(engine: Engine, { address, topics, data }: LogView['log']) {
+  const event = engine.names.event({ address, topics, data })
+  if (event === undefined) return null
+  const { name, arguments: parameters } = toRpcDecoded(event)
+  const signature = parameters.map((each) => `${each.type} ${each.name}`.trim()).join(', ')
+  return { method_call: `${name}(${signature})`, method_id: topics[0]?.slice(2, 10) ?? '', parameters }
+}
+
+/** `Log`. */
+export async function logObject(engine: Engine, { log, block, transaction, logIndex }: LogView) {
+  const contract = await addressParam(engine, log.address)
+  return {
+    address: contract,
+    address_hash: contract,
+    smart_contract: contract,
+    block_hash: block.hash,
+    block_number: block.block.header.number,
+    transaction_hash: transaction.hash,
+    index: logIndex,
+    topics: [0, 1, 2, 3].map((position) => log.topics[position] ?? null),
+    data: toHex(log.data),
+    decoded: decodedLog(engine, log),
+  }
 }
 
 function typesOf({ to, data, value }: Transaction, hasTransfers: boolean): string[] {

@@ -84,9 +84,15 @@ export class BlockscoutContracts {
   /** Answers a request; `parts` are those of its path behind `smart-contracts`. Throws `ApiError`. */
   async answer(request: ApiRequest, [first = '', second, third, way]: readonly string[]): Promise<ApiReply> {
     if (request.method === 'GET' && first === 'verification' && second === 'config') {
+      const versions = await this.#verifier.compilers()
       return {
         status: 200,
-        body: { verification_options: WAYS, is_rust_verifier_microservice_enabled: false },
+        body: {
+          verification_options: WAYS,
+          solidity_compiler_versions: versions.map((version) => `v${version}`),
+          vyper_compiler_versions: [],
+          is_rust_verifier_microservice_enabled: false,
+        },
       }
     }
     const address = addressIn(first)

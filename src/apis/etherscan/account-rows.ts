@@ -105,10 +105,16 @@ export function transactionRow(engine: Engine, account: Hex, { block, index }: P
 }
 
 /** A call that moves value, creates or destroys a contract, below the transaction's own. */
-interface InnerCall {
+export interface InnerCall {
   readonly frame: CallFrame
+  /** Its place in the call tree: `0_1` is the second call of the first one. */
   readonly traceId: string
   readonly hasFailed: boolean
+}
+
+/** An inner call and its transaction. */
+export interface PlacedCall extends InnerCall {
+  readonly place: Place
 }
 
 function* innerCalls({ calls }: CallFrame, failed: boolean, path = ''): Generator<InnerCall> {
@@ -123,7 +129,8 @@ function* innerCalls({ calls }: CallFrame, failed: boolean, path = ''): Generato
   }
 }
 
-function innerRow({ block, index }: Place, { frame, traceId, hasFailed }: InnerCall) {
+/** A row of `txlistinternal`. */
+export function innerRow({ place: { block, index }, frame, traceId, hasFailed }: PlacedCall) {
   const { kind, from, to = '', value, gas, gasUsed, failure } = frame
   const isCreation = kind === 'create' || kind === 'create2'
   const { number, timestamp } = block.block.header
@@ -145,21 +152,21 @@ function innerRow({ block, index }: Place, { frame, traceId, hasFailed }: InnerC
   }
 }
 
-/** Rows of `txlistinternal`: of an account, or all. Throws `ApiError` after five seconds. */
-export async function* innerRows(
+/** The inner calls of transactions: from or to an account, or all. Throws `ApiError` after five seconds. */
+export async function* innerCallsOf(
   engine: Engine,
   places: AsyncIterable<Place>,
   { account, isDescending }: { readonly account?: Hex | undefined; readonly isDescending: boolean },
-): AsyncGenerator<ReturnType<typeof innerRow>> {
+): AsyncGenerator<PlacedCall> {
   const deadline = Date.now() + TRACE_MS
   for await (const place of places) {
     const timeoutMs = deadline - Date.now()
     if (timeoutMs <= 0) throw new ApiError(TIMEOUT)
     const { root } = await engine.queries.trace(place.block, place.index, { timeoutMs })
-    const rows = [...innerCalls(root, root.failure !== undefined)]
+    const calls = [...innerCalls(root, root.failure !== undefined)]
       .filter(({ frame }) => account === undefined || frame.from === account || frame.to === account)
-      .map((call) => innerRow(place, call))
-    yield* isDescending ? rows.reverse() : rows
+      .map((call) => ({ ...call, place }))
+    yield* isDescending ? calls.reverse() : calls
   }
 }
 

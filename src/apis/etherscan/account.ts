@@ -6,7 +6,15 @@ import type { Engine } from '../../engine/engine.ts'
 import type { TokenType } from '../../engine/queries/token-transfers.ts'
 import { type TokenFacts, tokenFacts } from '../../execution/token-facts.ts'
 import { ApiError, addressIn, read } from '../request.ts'
-import { innerRows, type Place, pageOf, placesIn, placesOf, transactionRow } from './account-rows.ts'
+import {
+  innerCallsOf,
+  innerRow,
+  type Place,
+  pageOf,
+  placesIn,
+  placesOf,
+  transactionRow,
+} from './account-rows.ts'
 import { type Action, type ActionContext, listed, ok, stateOf } from './parameters.ts'
 import { transferRow } from './transfers.ts'
 
@@ -103,8 +111,8 @@ const txlistinternal: Action = (context) =>
     const hash = parameters.text('txhash') === undefined ? undefined : parameters.hash('txhash')
     const account = parameters.optionalAddress('address')
     const places = hash === undefined ? tracedPlaces(engine, context, isDescending) : placeOf(engine, hash)
-    const rows = await pageOf(innerRows(engine, places, { account, isDescending }), page)
-    return listed(rows, NO_TRANSACTIONS)
+    const calls = await pageOf(innerCallsOf(engine, places, { account, isDescending }), page)
+    return listed(calls.map(innerRow), NO_TRANSACTIONS)
   })
 
 /** Facts of tokens, each asked once. */

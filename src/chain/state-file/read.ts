@@ -18,8 +18,16 @@ import type {
   LoadedHead,
   PartialAccount,
   StateChangeRecord,
+  VerifiedContract,
 } from './records.ts'
 import { CHECKSUM_MARK, STATE_FORMAT, STATE_VERSION } from './write.ts'
+
+/** The sources of contracts in a file. */
+export interface FileSources {
+  /** Not checked. */
+  readonly compilations: readonly unknown[]
+  readonly verified: readonly VerifiedContract[]
+}
 
 /** What a file holds: accounts to load after the head, or a whole chain. */
 export type StateFile =
@@ -28,8 +36,7 @@ export type StateFile =
       readonly accounts: ReadonlyMap<Hex, PartialAccount>
       /** Of the dumped chain, where the file names it. */
       readonly head?: LoadedHead | undefined
-      /** Compilations with the sources of contracts, not checked. */
-      readonly sources?: readonly unknown[]
+      readonly sources: FileSources
     }
   | {
       readonly kind: 'chain'
@@ -39,7 +46,7 @@ export type StateFile =
       readonly pool: readonly Transaction[]
       /** State of the parent chain in the dumped node, where it had one. */
       readonly parent?: Uint8Array | undefined
-      readonly sources?: readonly unknown[]
+      readonly sources: FileSources
     }
 
 const WORD_LIMIT = 2n ** 256n
@@ -154,6 +161,19 @@ const headMember = z
     ({ number, timestamp, basefee }): LoadedHead => ({ number, timestamp, minimumGasPrice: basefee }),
   )
   .nullish()
+const verified = z.object({
+  address,
+  codeHash: hash,
+  compilation: hash,
+  file: z.string(),
+  name: z.string(),
+})
+const sourceMembers = {
+  sources: z.array(z.unknown()).default([]),
+  verified: z.array(verified).default([]),
+}
+/** Other tools keep or copy these members of a state file. */
+const foreignSources = z.object(sourceMembers)
 const envelope = z.object({
   version: z.int(),
   chain: z.string(),
@@ -166,7 +186,7 @@ const envelope = z.object({
   history: z.array(z.unknown()).optional(),
   pool: z.array(z.object({ raw: bytes, from: address })).default([]),
   parentChain: bytes.optional(),
-  sources: z.array(z.unknown()).default([]),
+  ...sourceMembers,
 })
 
 const change = z
@@ -278,7 +298,8 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
   }
   requireChecksum(text)
   const file = check(envelope, json, 'state file')
-  const { chain, chainId, head, history, pool, parentChain, sources } = file
+  const { chain, chainId, head, history, pool, parentChain } = file
+  const sources = { compilations: file.sources, verified: file.verified }
   if (chain !== config.name) {
     throw invalidParams(
       `The state file is of chain ${chain} (chain id ${chainId}), not ${config.name} (chain id ${config.chainId}).`,
@@ -348,5 +369,11 @@ export function readStateFile(text: string, config: ChainConfig, isForced = fals
   const settings = isObject(json.config) ? json.config.chainId : undefined
   if (typeof settings === 'number' && !isForced) requireChainId(settings, config)
   const accounts = foreignAccounts(json)
-  return { kind: 'accounts', accounts, head: check(headMember, json.block, 'block') ?? undefined }
+  const { sources: compilations, verified } = check(foreignSources, json, 'state file')
+  return {
+    kind: 'accounts',
+    accounts,
+    head: check(headMember, json.block, 'block') ?? undefined,
+    sources: { compilations, verified },
+  }
 }

@@ -77,6 +77,25 @@ export interface LoadedHead {
   readonly minimumGasPrice: bigint
 }
 
+/** The contract that was verified at an address: of several with equal code it is the one that is shown. */
+export interface VerifiedContract {
+  readonly address: Hex
+  readonly codeHash: Hex
+  /** Id. */
+  readonly compilation: Hex
+  /** Path of its source. */
+  readonly file: string
+  readonly name: string
+}
+
+/** The sources of contracts that a node knows. */
+export interface DumpedSources {
+  /** Compilations, JSON texts, the oldest first. */
+  readonly texts: readonly string[]
+  /** By these compilations. */
+  readonly verified: readonly VerifiedContract[]
+}
+
 /** A dump: the state after the head, and with `history` all canonical blocks from genesis on. */
 export interface StateDump extends ChainIdentity {
   /** Hash of block 0. */
@@ -87,8 +106,7 @@ export interface StateDump extends ChainIdentity {
   /** Each may be iterated once. */
   readonly accounts: Iterable<readonly [Hex, WholeAccount]>
   readonly history?: Iterable<BlockRecord> | undefined
-  /** Compilations with the sources of contracts, JSON texts, the oldest first. */
-  readonly sources?: readonly string[] | undefined
+  readonly sources?: DumpedSources | undefined
   /** In the order of arrival; none without history. */
   readonly pool: readonly Transaction[]
   /** State of a parent chain in the node; absent without one, and without history. */

@@ -128,7 +128,7 @@ function ethereumHeader(header: Header): object {
 }
 
 function* members(dump: StateDump, config: ChainConfig): Generator<string, undefined> {
-  const { chain, chainId, rules, genesis, head, header, accounts, sources = [], history, pool, parent } = dump
+  const { chain, chainId, rules, genesis, head, header, accounts, sources, history, pool, parent } = dump
   const front = { format: STATE_FORMAT, version: STATE_VERSION, chain, chainId, rules, genesis, head }
   const block = JSON.stringify(blockEnvironment(header))
   yield `${JSON.stringify(front).slice(0, -1)},"block":${block},"best_block_number":${head.number},"accounts":{`
@@ -145,8 +145,10 @@ function* members(dump: StateDump, config: ChainConfig): Generator<string, undef
   const blocks = [{ header: ethereumHeader(header), transactions: [], ommers: [], withdrawals: null }]
   yield `},"otherAccounts":${JSON.stringify(others)},"blocks":${JSON.stringify(blocks)}`
   yield ',"transactions":[],"historical_states":null'
-  for (const [i, source] of sources.entries()) yield `${i === 0 ? ',"sources":[' : ','}${source}`
-  if (sources.length > 0) yield ']'
+  if (sources !== undefined && sources.texts.length > 0) {
+    for (const [i, text] of sources.texts.entries()) yield `${i === 0 ? ',"sources":[' : ','}${text}`
+    yield `],"verified":${JSON.stringify(sources.verified)}`
+  }
   if (history === undefined) return
   yield ',"history":['
   separator = ''

@@ -1,6 +1,6 @@
 /** Snapshots as they are stored. */
 import { fromHex, toHex, toQuantity } from '../../encoding/hex.ts'
-import type { KeptSnapshot } from '../../store/records.ts'
+import type { KeptSnapshot } from '../../store/node-records.ts'
 import type { ParentChain } from '../parent-chain.ts'
 import { HashSet } from '../pool/hash-set.ts'
 import type { Snapshot } from './snapshots.ts'

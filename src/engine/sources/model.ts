@@ -2,12 +2,13 @@
 
 import type { Artifact } from '../../abi/artifact.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
+import type { DumpedSources, VerifiedContract } from '../../chain/state-file/records.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { NodeError, SourceFrame } from '../../errors.ts'
 import type { CallRequest } from '../../execution/request.ts'
 import type { CalledMessage } from '../../source-level/stack/called-messages.ts'
 import type { CaughtFailure } from '../../source-level/stack/caught-failures.ts'
-import type { Compilation, ContractName, SourceMatch } from '../../sources/compilation.ts'
+import type { Compilation, SourceMatch } from '../../sources/compilation.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { BlockReference, SimulationOptions } from '../model.ts'
 
@@ -20,26 +21,18 @@ export interface SourcesAt {
   readonly match?: SourceMatch
 }
 
-/** A contract on the chain whose verification is to be noted. */
-export interface Verified extends ContractName {
-  readonly address: Hex
-  readonly codeHash: Hex
-  /** Id. */
-  readonly compilation: Hex
-}
-
 /** Sources by the code that was made of them: additions are commands, the rest are reads. */
 export interface Sources {
   /** Adds a compilation; false when it is known. Durable once it resolves. Throws `invalid-params` when it is too large. */
   add(compilation: Compilation): Promise<boolean>
   /** Notes which contract a person has verified at an address: of contracts with equal code it is the one that is shown. */
-  note(verified: Verified): Promise<void>
+  note(verified: VerifiedContract): Promise<void>
   /** Ids of all compilations, the oldest first. */
   ids(): Promise<readonly Hex[]>
   /** A compilation by its id. */
   get(id: Hex): Promise<Compilation | undefined>
-  /** The newest compilations as JSON texts of 64 Mi characters together at most, the oldest of them first. */
-  texts(): Promise<readonly string[]>
+  /** What a state file keeps: the newest compilations of 64 Mi characters together at most, and what was verified by them. */
+  dump(): Promise<DumpedSources>
   /** The contract of a compilation whose code this is. */
   match(code: Uint8Array): Promise<SourceMatch | undefined>
   /** The contract at an address with its sources; `undefined` where there is no code. */

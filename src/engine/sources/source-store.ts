@@ -7,6 +7,7 @@ import { deflate, inflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Artifact } from '../../abi/artifact.ts'
 import { loadAbiCodec } from '../../abi/codec.ts'
+import type { DumpedSources, VerifiedContract } from '../../chain/state-file/records.ts'
 import { fromHex, type Hex, toHex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { type CodeTemplate, fill, metadataLength, templateOf } from '../../sources/code-template.ts'
@@ -21,17 +22,13 @@ import {
 import { artifactOf } from '../../sources/compiled-abis.ts'
 import { type CreationProbe, creationProbe, mayBegin } from '../../sources/creation-probe.ts'
 import { LONGEST_COMPILATION, restoreCompilation } from '../../sources/read-compilation.ts'
-import type { CompiledCode, StoredCompilation } from '../../store/records.ts'
+import type { CompiledCode, StoredCompilation } from '../../store/node-records.ts'
 import { codeEntryKey, codesOfLength, compilationOf } from '../../store/source-keys.ts'
 import type { KeyValueReader, Write } from '../../store/table.ts'
 import { type SourceTables, sourceTables } from '../../store/tables.ts'
-import type { Verified } from './model.ts'
 
 /** Contracts whose names are kept in memory. */
 const MOST_ABIS = 512
-
-type KeptAbis = LRUCache<string, { readonly artifact: Artifact | undefined }>
-const emptyAbis = (): KeptAbis => new LRUCache({ max: MOST_ABIS })
 
 const compress = promisify(deflate)
 const decompress = promisify(inflate)
@@ -93,8 +90,7 @@ export class SourceStore {
   readonly #bounds: SourceBounds
   /** All compilations, the oldest first; read at the first use. */
   #order: Order | undefined
-  /** Replaced when sources are added: what a search has found meanwhile is not kept. */
-  #abis = emptyAbis()
+  readonly #abis = new LRUCache<string, { readonly artifact: Artifact | undefined }>({ max: MOST_ABIS })
   #generation = 0
 
   constructor(store: Parts, bounds: SourceBounds = BOUNDS) {
@@ -103,7 +99,7 @@ export class SourceStore {
     this.#bounds = bounds
   }
 
-  /** Changes whenever a compilation is added or dropped. */
+  /** Another one after each change: what was found before may be found no more. */
   get generation(): number {
     return this.#generation
   }
@@ -111,7 +107,11 @@ export class SourceStore {
   /** Reads the tables again at the next use, after another node has changed them. */
   reload(): void {
     this.#order = undefined
-    this.#abis = emptyAbis()
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#abis.clear()
     this.#generation++
   }
 
@@ -139,17 +139,16 @@ export class SourceStore {
       ...codes.map(({ length, code }, index) => compiledCodes.put(codeEntryKey(length, id, index), code)),
     ]
     await this.#store.batch(writes)
-    this.#abis = emptyAbis()
     for (const compilation of dropped) order.delete(compilation.id)
     order.set(id, { ...entry, number })
-    this.#generation++
+    this.#changed()
     return true
   }
 
   /** Notes which contract a person has verified at an address. */
-  async note({ address, ...verification }: Verified): Promise<void> {
+  async note({ address, ...verification }: VerifiedContract): Promise<void> {
     await this.#store.batch([this.#tables.verifications.put(address, verification)])
-    this.#abis = emptyAbis()
+    this.#changed()
   }
 
   /** Is no compilation known? */
@@ -159,14 +158,15 @@ export class SourceStore {
 
   /** The names in the ABI of a matching contract, kept by a key of the contract until sources are added. */
   async abiOf(key: string, find: () => Promise<SourceMatch | undefined>): Promise<Artifact | undefined> {
-    const abis = this.#abis
-    const kept = abis.get(key)
+    const generation = this.#generation
+    const kept = this.#abis.get(key)
     if (kept !== undefined) return kept.artifact
     const match = await find()
     const compilation = match && (await this.get(match.compilation))
     const contract = compilation && contractIn(compilation, match)
     const artifact = contract && match && artifactOf(contract, match.name, await loadAbiCodec())
-    abis.set(key, { artifact })
+    // What was found before a change is not kept.
+    if (generation === this.#generation) this.#abis.set(key, { artifact })
     return artifact
   }
 
@@ -175,9 +175,10 @@ export class SourceStore {
     return [...(await this.#known()).keys()]
   }
 
-  /** The newest compilations as JSON texts of 64 Mi characters together at most, the oldest of them first. */
-  async texts(): Promise<readonly string[]> {
+  /** What a state file keeps: the newest compilations of 64 Mi characters together at most, and what was verified by them. */
+  async dump(): Promise<DumpedSources> {
     const texts: string[] = []
+    const kept = new Set<Hex>()
     let length = 0
     for (const id of [...(await this.ids())].reverse()) {
       const compilation = await this.get(id)
@@ -186,8 +187,13 @@ export class SourceStore {
       length += text.length
       if (length > MOST_TEXT) break
       texts.push(text)
+      kept.add(id)
     }
-    return texts.reverse()
+    const verified: VerifiedContract[] = []
+    for await (const [address, noted] of this.#tables.verifications.range()) {
+      if (kept.has(noted.compilation)) verified.push({ address, ...noted })
+    }
+    return { texts: texts.reverse(), verified }
   }
 
   async get(id: Hex): Promise<Compilation | undefined> {

@@ -1,10 +1,11 @@
 /** The sources as the rest of the node uses them: additions are commands, matches are reads at a state. */
 import type { Artifact } from '../../abi/artifact.ts'
+import type { DumpedSources, VerifiedContract } from '../../chain/state-file/records.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Compilation, SourceMatch } from '../../sources/compilation.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { Enqueue } from '../serial-queue.ts'
-import type { Sources, SourcesAt, Verified } from './model.ts'
+import type { Sources, SourcesAt } from './model.ts'
 import { prepare, type SourceStore } from './source-store.ts'
 
 /** Sources by the code that was made of them. */
@@ -24,7 +25,7 @@ export class EngineSources implements Sources {
   }
 
   /** Notes which contract a person has verified at an address: of contracts with equal code it is the one that is shown. */
-  note(verified: Verified): Promise<void> {
+  note(verified: VerifiedContract): Promise<void> {
     return this.#enqueue(() => this.#store.note(verified))
   }
 
@@ -38,9 +39,9 @@ export class EngineSources implements Sources {
     return this.#store.get(id)
   }
 
-  /** The newest compilations as JSON texts of 64 Mi characters together at most, the oldest of them first. */
-  texts(): Promise<readonly string[]> {
-    return this.#store.texts()
+  /** What a state file keeps: the newest compilations of 64 Mi characters together at most, and what was verified by them. */
+  dump(): Promise<DumpedSources> {
+    return this.#store.dump()
   }
 
   /** The contract of a compilation whose code this is. */

@@ -1,8 +1,8 @@
 /** The methods that give a running node the sources of contracts, and find them by address. */
 import { z } from 'zod'
+import { addCompilation } from '../../engine/sources/add-compilation.ts'
 import { invalidParams, messageOf } from '../../errors.ts'
 import { contractIn, contractsOf } from '../../sources/compilation.ts'
-import { registerNames } from '../../sources/compiled-abis.ts'
 import { readCompilation } from '../../sources/read-compilation.ts'
 import { schemaForm } from '../json-forms.ts'
 import { method } from '../method.ts'
@@ -52,8 +52,7 @@ export const evm_addSources = method({
     } catch (error) {
       throw invalidParams(`Invalid buildInfo: ${messageOf(error)}.`)
     }
-    await engine.sources.add(compilation)
-    await registerNames(engine.names, compilation)
+    await addCompilation(engine, compilation)
     return { compilation: compilation.id, contracts: [...contractsOf(compilation)].length }
   },
 })

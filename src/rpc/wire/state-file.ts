@@ -8,10 +8,10 @@ import { readStateFile, type StateFile } from '../../chain/state-file/read.ts'
 import { writeStateFile } from '../../chain/state-file/write.ts'
 import { fromHex, isHexDigits } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { addCompilation } from '../../engine/sources/add-compilation.ts'
 import { invalidParams, messageOf } from '../../errors.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { Compilation } from '../../sources/compilation.ts'
-import { registerNames } from '../../sources/compiled-abis.ts'
 import { readCompilation } from '../../sources/read-compilation.ts'
 
 /** The maximum length of a V8 string. */
@@ -23,7 +23,7 @@ const unzip = promisify(gunzip)
 
 /** The text of a node's dump in chunks, with the sources that it knows; the state is that at the time of the first chunk. */
 export async function* dumpText(engine: Engine, history: boolean): AsyncGenerator<string, undefined> {
-  const sources = await engine.sources.texts()
+  const sources = await engine.sources.dump()
   const release = engine.holdStates()
   let chunk = ''
   try {
@@ -84,9 +84,9 @@ const CompilationJson = z.looseObject({
   output: z.unknown(),
 })
 
-/** The compilations of a state file. Throws `invalid-params` for a malformed one. */
-function compilationsIn({ sources = [] }: StateFile): Compilation[] {
-  return sources.map((json, i) => {
+/** The compilations of a state file, by which all its verified contracts are. Throws `invalid-params` for malformed ones. */
+function compilationsIn({ sources }: StateFile): Compilation[] {
+  const compilations = sources.compilations.map((json, i) => {
     try {
       const { compilerVersion: solcLongVersion, input, output } = CompilationJson.parse(json)
       return readCompilation({ solcLongVersion, input, output })
@@ -94,6 +94,10 @@ function compilationsIn({ sources = [] }: StateFile): Compilation[] {
       throw invalidParams(`The sources[${i}] of the state file are malformed: ${messageOf(error)}.`)
     }
   })
+  const ids = new Set(compilations.map(({ id }) => id))
+  const stray = sources.verified.findIndex(({ compilation }) => !ids.has(compilation))
+  if (stray === -1) return compilations
+  throw invalidParams(`The verified[${stray}] of the state file is of a compilation that it does not hold.`)
 }
 
 /** Loads the text of a state file; one of another chain id only when forced. Throws `invalid-params`, with nothing changed. */
@@ -103,8 +107,6 @@ export async function loadStateText(engine: Engine, text: string, isForced = fal
   const compilations = compilationsIn(file)
   if (file.kind === 'accounts') await dev.loadAccounts(file.accounts, file.head)
   else await dev.loadChain(file)
-  for (const compilation of compilations) {
-    await engine.sources.add(compilation)
-    await registerNames(engine.names, compilation)
-  }
+  for (const compilation of compilations) await addCompilation(engine, compilation)
+  for (const contract of file.sources.verified) await engine.sources.note(contract)
 }

@@ -25,7 +25,12 @@ interface Waiting {
   /** Milliseconds after which `UpstreamDelay` is thrown; without it, it waits until the fetch is done. */
   readonly limit?: (() => number) | undefined
   readonly onWait?: OnWait | undefined
+  /** Unix milliseconds after which nothing more is fetched; 0 for no end. */
+  readonly deadline?: number | undefined
 }
+
+/** What a query from outside asks of its waits. */
+export type QueryWaiting = Pick<Waiting, 'onWait' | 'deadline'>
 
 /** Runs again what missed something, after that was fetched. A result is there at once where nothing can be missed. */
 export interface OnDemand {
@@ -106,7 +111,7 @@ interface Context {
   /** Where misses are collected; without it each is thrown. */
   readonly misses: Misses | undefined
   /** Of the query that the attempt is part of. */
-  readonly onWait: OnWait | undefined
+  readonly waiting: QueryWaiting
   isOpen: boolean
 }
 
@@ -166,8 +171,12 @@ export class Demand {
     return context?.isOpen === true ? context : undefined
   }
 
-  async #within<T>(misses: Misses | undefined, job: () => Promise<T>, onWait?: OnWait): Promise<T> {
-    const context = { misses, onWait, isOpen: true }
+  async #within<T>(
+    misses: Misses | undefined,
+    job: () => Promise<T>,
+    waiting: QueryWaiting = {},
+  ): Promise<T> {
+    const context = { misses, waiting, isOpen: true }
     this.#open++
     try {
       return await this.#contexts.run(context, job)
@@ -184,7 +193,7 @@ export class Demand {
    */
   readonly run: OnDemand = async <T>(run: Run<T>, call?: Call): Promise<T> => {
     const context = this.#context()
-    if (context !== undefined) return this.#repeat(run, call, [], context)
+    if (context !== undefined) return this.#repeat(run, call, [], context.waiting)
     return this.#attempt(run, call, this.#query)
   }
 
@@ -198,10 +207,9 @@ export class Demand {
   /**
    * The same for a query from outside, which may have runs of its own within. It has a context from the first attempt on
    * where it could not be distinguished from others that have none. `onWait` is called whenever it, or a run within it,
-   * waits for the upstream.
+   * waits for the upstream. Throws `limit-exceeded` for what it would fetch after its deadline.
    */
-  async query<T>(run: Run<T>, onWait?: OnWait): Promise<T> {
-    const waiting = { onWait }
+  async query<T>(run: Run<T>, waiting: QueryWaiting = {}): Promise<T> {
     if (this.#context() !== undefined || this.#query !== undefined || this.#jobs > 0) {
       return this.#repeat(run, undefined, [], waiting)
     }
@@ -236,13 +244,13 @@ export class Demand {
     run: Run<T>,
     call: Call | undefined,
     suspects: readonly UpstreamMiss[],
-    { limit, onWait }: Waiting = {},
+    { limit, onWait, deadline = 0 }: Waiting = {},
   ): Promise<T> {
     let before: Misses | undefined
     let isHinted = call !== undefined
     for (let round = 1; ; round++) {
       const misses = new Misses()
-      const outcome = await this.#within(misses, () => outcomeOf(run), onWait)
+      const outcome = await this.#within(misses, () => outcomeOf(run), { onWait, deadline })
       if (misses.isEmpty) {
         if ('error' in outcome) throw outcome.error
         return outcome.value
@@ -250,6 +258,7 @@ export class Demand {
       for (const miss of suspects) if (miss.misses.isWithin(misses)) miss.isTaken = true
       if (before !== undefined && misses.isWithin(before)) throw stuck(misses)
       before = misses
+      if (deadline !== 0 && Date.now() > deadline) throw late(misses)
       const request = call?.()
       const asks =
         isHinted && request !== undefined && (round > ROUNDS_BEFORE_HINT || this.#isNewCode(request, misses))
@@ -325,6 +334,10 @@ async function outcomeOf<T>(run: Run<T>): Promise<Outcome<T>> {
   } catch (error) {
     return { error }
   }
+}
+
+function late(misses: Misses): NodeError {
+  return new NodeError('limit-exceeded', `The upstream of the fork did not give ${misses.names} in time.`)
 }
 
 function stuck(misses: Misses): NodeError {

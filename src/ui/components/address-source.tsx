@@ -5,6 +5,7 @@ import { highlighted } from '../highlight.ts'
 import { useQuery } from '../query.ts'
 import { loadSources, type Sources } from '../sources.ts'
 import { may } from '../store.ts'
+import { CompileForm } from './compile-form.tsx'
 import { FileDrop } from './file-drop.tsx'
 import { Choice, useText } from './form.tsx'
 import { Fields, Section, Show } from './layout.tsx'
@@ -123,12 +124,12 @@ export function AddressSource({ address }: { readonly address: Hex }) {
               <p class="dim empty">
                 {found === null && 'The sources of this contract are not known. '}
                 The node compares the compiled code in a build-info of Hardhat or Foundry with the code of
-                this address. To have it compile the sources, use its APIs of Etherscan, Sourcify or
-                Blockscout.
+                this address.
               </p>
               <FileDrop address={address} />
             </Section>
           )}
+          <CompileForm address={address} />
           {found === null && !may('evm_addSources') && (
             <p class="dim empty">The sources of this contract are not known</p>
           )}

@@ -4,11 +4,9 @@ import { useQuery } from '../query.ts'
 import { may } from '../store.ts'
 import { amountText, loadHolders, STANDARDS, shortText, type Token, tokenIdText } from '../tokens.ts'
 import { Fields, Section, Show, Table } from './layout.tsx'
+import { Pager, usePages } from './pager.tsx'
 import { TokenTransfers } from './token-transfers.tsx'
 import { AddressLink } from './values.tsx'
-
-/** Rows of the table. */
-const MOST_SHOWN = 50
 
 function Supply({ token }: { readonly token: Token }) {
   const { totalSupply, symbol } = token
@@ -23,6 +21,7 @@ function Supply({ token }: { readonly token: Token }) {
 function HolderTable({ token }: { readonly token: Token }) {
   const { address, type, totalSupply } = token
   const loaded = useQuery(`holders ${address}`, (signal) => loadHolders(address, signal), 'live')
+  const pages = usePages(address)
   const supply = type === 'erc20' && totalSupply !== null ? toBigInt(totalSupply) : 0n
   return (
     <Section title="Holders">
@@ -43,7 +42,7 @@ function HolderTable({ token }: { readonly token: Token }) {
                   { name: type === 'erc721' ? 'Tokens' : 'Balance', end: true },
                   supply > 0n && { name: 'Share', end: true },
                 ]}
-                rows={holders.slice(0, MOST_SHOWN).map(({ account, tokenId, balance }) => ({
+                rows={pages.shown(holders).map(({ account, tokenId, balance }) => ({
                   key: `${account} ${tokenId}`,
                   cells: [
                     <AddressLink key="account" address={account} />,
@@ -53,9 +52,7 @@ function HolderTable({ token }: { readonly token: Token }) {
                   ],
                 }))}
               />
-              {holders.length > MOST_SHOWN && (
-                <p class="dim">{counted(holders.length - MOST_SHOWN, 'smaller balance')}</p>
-              )}
+              <Pager label="holders" names={['Larger', 'Smaller']} {...pages.steps(holders)} />
             </>
           )
         }}

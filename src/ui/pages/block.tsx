@@ -1,6 +1,6 @@
 /** `#/block/<height, hash or tag>`: header, proof of work, uncles, payouts and transactions of a block. */
 import { listOf, orNull } from '../checks.ts'
-import { callAll, callFor, present } from '../client.ts'
+import { callAll, callFor, present, RpcError } from '../client.ts'
 import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { MergedMiningSection } from '../components/merged-mining-section.tsx'
 import { PendingBlock } from '../components/pending-block.tsx'
@@ -33,11 +33,20 @@ interface Loaded {
 }
 
 const HASH = /^0x[0-9a-f]{64}$/i
+/** Tags of Ethereum that the reference node does not have. */
+const ETHEREUM_TAGS: ReadonlySet<string> = new Set(['safe', 'finalized'])
 
 async function findBlock(argument: string, signal: AbortSignal): Promise<Block | null> {
   if (HASH.test(argument)) return callFor(orNull(isBlock), 'eth_getBlockByHash', [argument, false], signal)
   const height = /^\d+$/.test(argument) ? quantity(Number(argument)) : argument
-  return callFor(orNull(isBlock), 'eth_getBlockByNumber', [height, false], signal)
+  try {
+    return await callFor(orNull(isBlock), 'eth_getBlockByNumber', [height, false], signal)
+  } catch (error) {
+    if (!(error instanceof RpcError) || !ETHEREUM_TAGS.has(argument)) throw error
+    throw new Error(
+      `The dialect of this node has no block ${argument}: its tags are latest, earliest and pending`,
+    )
+  }
 }
 
 async function loadPayouts(block: Block, signal: AbortSignal): Promise<readonly Payout[]> {

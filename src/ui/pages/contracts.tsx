@@ -5,6 +5,7 @@ import { ErrorText } from '../components/action.tsx'
 import { FileDrop } from '../components/file-drop.tsx'
 import { Field, useText } from '../components/form.tsx'
 import { Heading, Section, Show, Table } from '../components/layout.tsx'
+import { Pager, usePages } from '../components/pager.tsx'
 import { AddressLink, BlockLink, Mono, TransactionLink } from '../components/values.tsx'
 import { isKnownContract, type KnownContract, loadAbi } from '../contracts.ts'
 import { counted, type Hex, isHex, quantity, toBigInt, toNumber } from '../format.ts'
@@ -173,12 +174,10 @@ function NewContracts() {
   )
 }
 
-/** Tokens in the list. */
-const MOST_TOKENS = 50
-
 /** The tokens with transfers. */
 function Tokens() {
   const loaded = useQuery(`tokens ${may('evm_tokens')}`, loadTokens, 'live')
+  const pages = usePages()
   return (
     <Section title="Tokens">
       <Show loaded={loaded}>
@@ -188,7 +187,7 @@ function Tokens() {
               label="Tokens"
               empty="No transfers of tokens yet"
               columns={['Token', 'Standard', { name: 'Supply', end: true }, { name: 'Address', wide: true }]}
-              rows={tokens.slice(0, MOST_TOKENS).map((token) => ({
+              rows={pages.shown(tokens).map((token) => ({
                 key: token.address,
                 cells: [
                   <a key="link" href={linkTo('address', token.address, { tab: 'token' })}>
@@ -200,9 +199,7 @@ function Tokens() {
                 ],
               }))}
             />
-            {tokens.length > MOST_TOKENS && (
-              <p class="dim">{counted(tokens.length - MOST_TOKENS, 'further token')}</p>
-            )}
+            <Pager label="tokens" {...pages.steps(tokens)} />
           </>
         )}
       </Show>

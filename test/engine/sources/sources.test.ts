@@ -218,6 +218,72 @@ describe('sources', () => {
     expect(await sourcesAt(twin)).toMatchObject({ match: 'exact', name: 'Twin' })
   })
 
+  it('are in state files with the contract that was verified, of two with the same code', async () => {
+    node = await createNode()
+    const info = buildInfo('solc-0.8.24-no-metadata')
+    const address = await deploy(node, info, 'Twin')
+    const [compilation = '0x'] = await node.addSources(info)
+    const state = await node.engine.queries.state({ tag: 'latest' })
+    const codeHash = state?.account(address)?.codeHash as Hex
+    for (const name of ['Twin', 'OtherTwin']) {
+      await node.engine.sources.note({ address, codeHash, compilation, file: FILE, name })
+      const dump = await node.request({ method: 'anvil_dumpState' })
+      const copy = await createNode()
+      await copy.request({ method: 'anvil_loadState', params: [dump] })
+      const found = await copy.request({ method: 'evm_sourcesAt', params: [address] })
+      await copy.close()
+      expect(found).toMatchObject({ name })
+    }
+  })
+
+  it('of state files that another tool has written are taken, or refused by their member', async () => {
+    node = await createNode()
+    const info = buildInfo('solc-0.8.24')
+    const code = `0x${deployedObject('solc-0.8.24', 'Twin')}`
+    const accounts = { [ALICE]: { code } }
+    const load = (members: object) =>
+      node.request({ method: 'anvil_loadState', params: [{ accounts, ...members }] })
+    const source = { compilerVersion: info.solcLongVersion, input: info.input, output: info.output }
+    const { id } = readCompilation(info)
+    const verified = { address: ALICE, codeHash: id, compilation: id, file: FILE, name: 'Twin' }
+    for (const [members, message] of [
+      [{ sources: 'none' }, /state file: sources: /],
+      [{ sources: [{}] }, /sources\[0\] of the state file are malformed/],
+      [{ sources: [source, { ...source, input: {} }] }, /sources\[1\] .*malformed: input.sources: /],
+      [
+        { sources: [source], verified: [{ ...verified, address: '0x12' }] },
+        /state file: verified.0.address: /,
+      ],
+      [{ verified: [verified] }, /verified\[0\] of the state file is of a compilation that it does not hold/],
+    ] as const) {
+      await expect(load(members), JSON.stringify(Object.keys(members))).rejects.toThrow(message)
+      expect(await node.engine.sources.ids()).toEqual([])
+      expect(await node.request({ method: 'eth_getCode', params: [ALICE, 'latest'] })).toBe('0x')
+    }
+    await load({ sources: [source], verified: [verified] })
+    expect(await sourcesAt(ALICE)).toMatchObject({ match: 'exact', name: 'Twin' })
+  })
+
+  it('are refused with an ABI of more functions than code has room for', async () => {
+    node = await createNode()
+    const contract = (count: number) => ({
+      abi: Array.from({ length: count }, (_, i) => ({ type: 'function', name: `f${i}` })),
+      evm: { deployedBytecode: { object: '00' } },
+    })
+    const info = (count: number) => ({
+      solcVersion: '0.8.24',
+      input: { language: 'Solidity', sources: {} },
+      output: { contracts: { 'a.sol': { Wide: contract(count) } } },
+    })
+    const add = (count: number) => node.request({ method: 'evm_addSources', params: [info(count)] })
+    await expect(add(4097)).rejects.toThrow(/Wide: the ABI has 4097 entries, and may have 4096/)
+    expect(await add(4096)).toMatchObject({ contracts: 1 })
+    const abi = contract(4097).abi
+    await expect(node.request({ method: 'evm_setAbi', params: [ALICE, abi] })).rejects.toThrow(
+      /the ABI has 4097 entries/,
+    )
+  })
+
   it('come from the artifacts that the options name, and equal ones are kept once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sources-'))
     try {

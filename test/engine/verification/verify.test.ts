@@ -16,8 +16,9 @@ import { type Fault, verifyStore } from '../../../src/engine/verification/verify
 import { createNode } from '../../../src/index.ts'
 import { openStoreForReading, type Store } from '../../../src/store/level.ts'
 import type { Level } from '../../../src/store/level-entries.ts'
+import type { KeptSnapshot } from '../../../src/store/node-records.ts'
 import { createReadOnlyStore } from '../../../src/store/read-only.ts'
-import type { KeptSnapshot, SectionRecord } from '../../../src/store/records.ts'
+import type { SectionRecord } from '../../../src/store/records.ts'
 import {
   accountTables,
   allTables,

@@ -210,6 +210,26 @@ describe('missing state', () => {
     expect([values, queries > 1]).toEqual([['none', '0'], true])
   })
 
+  it('is not fetched for a query after its deadline, whose runs have no others', async () => {
+    const deadline = Date.now() + 1000
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+    })
+    for (const isWithinRun of [false, true]) {
+      const { state, log } = listState()
+      const demand = new Demand()
+      const clock = vi.spyOn(Date, 'now').mockReturnValue(deadline)
+      const read = async () => {
+        // The first fetch is in time, and it is late for the second.
+        if (log.length > 0) clock.mockReturnValue(deadline + 1)
+        return walk(demand, state, [59n])
+      }
+      const query = demand.query(() => (isWithinRun ? demand.run(read) : read()), { deadline })
+      await expect(query).rejects.toThrow(expect.objectContaining({ kind: 'limit-exceeded' }))
+      expect(log).toEqual(['fetch account 59'])
+    }
+  })
+
   it('is separate for queries, jobs and their runs, in any order of their starts and reads', async () => {
     const order = fc.array(fc.nat({ max: 5 }), { minLength: 6, maxLength: 24 })
     const kinds = fc.array(fc.constantFrom('query', 'queryWithRun', 'job', 'jobWithRun'), {

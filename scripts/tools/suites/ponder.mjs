@@ -1,0 +1,196 @@
+/** Ponder with its embedded database: its rows are those that follow from receipts, whatever happened to the chain. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { sortedRows, TokenChain } from '../indexers/tokens.mjs'
+import { installFor22, linkPackages, NODE_22 } from '../node-22.mjs'
+import { HERE, rpc, startTandem, startTandemOn, withFolder } from '../nodes.mjs'
+import { createChecks, outcomeOf } from '../suite.mjs'
+
+const ROOT = join(HERE, '../..')
+/** Milliseconds until the rows must be those of the chain. */
+const PATIENCE = 60_000
+
+/** A port that nothing listens on. */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** The project in a new folder, with its packages. */
+function assemble(packages) {
+  const folder = join(ROOT, '.build/tools/ponder')
+  rmSync(folder, { recursive: true, force: true })
+  cpSync(join(HERE, 'indexers/ponder'), folder, { recursive: true })
+  mkdirSync(join(folder, 'node_modules'))
+  linkPackages(packages, join(folder, 'node_modules'))
+  return folder
+}
+
+/** Ponder on a chain, with a database of its own. */
+class Ponder {
+  #child
+  #port
+  #log = ''
+
+  static async start({ project, node, database, chain }) {
+    const ponder = new Ponder()
+    ponder.#port = await freePort()
+    const args = ['start', '--root', project, '--schema', 'rows', '--port', String(ponder.#port)]
+    ponder.#child = spawn(
+      NODE_22,
+      [join(project, 'node_modules/ponder/dist/esm/bin/ponder.js'), ...args, '--hostname', '127.0.0.1'],
+      {
+        cwd: project,
+        env: {
+          ...process.env,
+          NODE: node,
+          DATABASE: database,
+          TOKENS: chain.factory,
+          SENDER: chain.accounts[0],
+          PONDER_TELEMETRY_DISABLED: 'true',
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
+    const read = (chunk) => (ponder.#log += chunk)
+    ponder.#child.stdout.on('data', read)
+    ponder.#child.stderr.on('data', read)
+    return ponder
+  }
+
+  async #rows() {
+    const reply = await fetch(`http://127.0.0.1:${this.#port}/rows`)
+    return sortedRows(await reply.json())
+  }
+
+  /** Resolves when the rows are those of the chain. Throws what differs when they do not become so. */
+  async follows(chain) {
+    const end = Date.now() + PATIENCE
+    for (;;) {
+      try {
+        return assert.deepEqual(await this.#rows(), await chain.rows())
+      } catch (error) {
+        if (this.#child.exitCode !== null || Date.now() > end) {
+          throw new Error(`${error.message}\n${this.#log.slice(-3000)}`, { cause: error })
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, 250))
+    }
+  }
+
+  async stop() {
+    if (this.#child.exitCode !== null) return
+    this.#child.kill('SIGTERM')
+    await once(this.#child, 'exit')
+  }
+}
+
+/** Deploys, transfers, a failed transfer, a revert to a snapshot, and reorganisations, while it follows. */
+async function checkChanges({ check, chain, ponder, url, token }) {
+  const transfer = (from, to, amount) => chain.transfer(token, from, to, amount)
+  await check('follows deploys, transfers, failures and blocks of several transactions', async () => {
+    const other = await chain.create(500n)
+    await chain.send(transfer(0, 1, 10n), transfer(1, 2, 4n), transfer(3, 4, 1n))
+    await chain.mineTogether(chain.transfer(other, 0, 2, 7n), transfer(0, 2, 1n), transfer(2, 5, 2n))
+    await ponder.follows(chain)
+  })
+  await check('follows evm_revert to a lower head, and the blocks after it', async () => {
+    const snapshot = await rpc(url, 'evm_snapshot')
+    await chain.send(transfer(0, 1, 100n), transfer(0, 2, 200n), transfer(0, 3, 300n))
+    await chain.create(9n)
+    await ponder.follows(chain)
+    await rpc(url, 'evm_revert', snapshot)
+    await ponder.follows(chain)
+    await chain.send(transfer(0, 1, 11n))
+    await ponder.follows(chain)
+  })
+  await check('follows evm_reorg and anvil_reorg', async () => {
+    await chain.send(transfer(0, 3, 5n), transfer(0, 4, 6n))
+    await ponder.follows(chain)
+    await rpc(url, 'evm_reorg', { depth: 2 })
+    await ponder.follows(chain)
+    await chain.send(transfer(0, 1, 3n), transfer(0, 5, 8n))
+    await ponder.follows(chain)
+    await rpc(url, 'anvil_reorg', 2, [[transfer(0, 5, 9n), 1]])
+    await ponder.follows(chain)
+  })
+}
+
+/** Restarts of either side, with changes meanwhile, and a fork. */
+async function checkRestarts({ check, chain, url, token, running, start, restartNode }) {
+  const transfer = (from, to, amount) => chain.transfer(token, from, to, amount)
+  await check('continues after its restart, the chain having been reorganised meanwhile', async () => {
+    await chain.send(transfer(0, 2, 1n), transfer(0, 2, 2n))
+    await running.ponder.follows(chain)
+    await running.ponder.stop()
+    await rpc(url, 'evm_reorg', { depth: 2 })
+    await chain.send(transfer(0, 4, 40n))
+    running.ponder = await start(url)
+    await running.ponder.follows(chain)
+  })
+  await check('continues after a restart of the node', async () => {
+    await restartNode()
+    await chain.send(transfer(0, 5, 50n))
+    await running.ponder.follows(chain)
+  })
+  await check('indexes a fork from the first block of its upstream on', async () => {
+    const fork = await startTandem('--fork', url)
+    try {
+      const forked = chain.on(fork.url)
+      await forked.send(transfer(0, 6, 60n))
+      const token = await forked.create(77n)
+      await forked.send(forked.transfer(token, 0, 1, 7n))
+      await withFolder(async (database) => {
+        const ponder = await start(fork.url, database)
+        try {
+          await ponder.follows(forked)
+          await rpc(fork.url, 'evm_reorg', { depth: 2 })
+          await ponder.follows(forked)
+        } finally {
+          await ponder.stop()
+        }
+      })
+    } finally {
+      await fork.stop()
+    }
+  })
+}
+
+export async function ponder() {
+  const project = assemble(installFor22('tools-22'))
+  const { check, results } = createChecks()
+  await withFolder(async (folder) => {
+    const port = String(await freePort())
+    const startNode = () => startTandemOn(join(folder, 'chain'), '--port', port)
+    let node = await startNode()
+    const { url } = node
+    const running = {}
+    try {
+      const chain = await TokenChain.deploy(url)
+      const token = await chain.create(1000n)
+      await chain.send(chain.transfer(token, 0, 1, 5n))
+      const start = (on, database = join(folder, 'rows')) =>
+        Ponder.start({ project, node: on, database, chain })
+      const restartNode = async () => {
+        await node.stop()
+        node = await startNode()
+      }
+      running.ponder = await start(url)
+      await check('indexes what is there', () => running.ponder.follows(chain))
+      await checkChanges({ check, chain, ponder: running.ponder, url, token })
+      await checkRestarts({ check, chain, url, token, running, start, restartNode })
+    } finally {
+      await running.ponder?.stop()
+      await node.stop()
+    }
+  })
+  return outcomeOf(results())
+}

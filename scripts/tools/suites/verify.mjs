@@ -1,0 +1,133 @@
+/** The verify plugins of Hardhat 2 and 3 and Foundry's verify, unmodified, against each API of the node that they know. */
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { encodeAbiParameters } from 'viem'
+import { installFor22, linkPackages, NODE_22 } from '../node-22.mjs'
+import { HERE, installed, output, rpc, run, startTandem } from '../nodes.mjs'
+import { createChecks, outcomeOf } from '../suite.mjs'
+import { deploy, deployAll } from '../verify/deploy.mjs'
+
+const ROOT = join(HERE, '../..')
+const ENV = { HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true' }
+const ARGUMENTS = ['7', 'a box']
+/** The node looks for compilers where it starts. */
+const startNode = () => startTandem({ cwd: HERE })
+
+/** A project in a new folder, with links to the packages of a folder. */
+function assemble(version, modules) {
+  const folder = join(ROOT, '.build/tools/verify', version)
+  rmSync(folder, { recursive: true, force: true })
+  cpSync(join(HERE, 'verify', version), folder, { recursive: true })
+  cpSync(join(HERE, 'verify/contracts'), join(folder, 'contracts'), { recursive: true })
+  mkdirSync(join(folder, 'node_modules'))
+  linkPackages(modules, join(folder, 'node_modules'))
+  return folder
+}
+
+/** What the node knows of a contract. */
+async function nameAt(url, address) {
+  const found = await rpc(url, 'evm_sourcesAt', address)
+  return found === null ? null : [found.match, found.name]
+}
+
+/** Runs a check with a new node, on which the contracts are deployed, and the verify task of a project. */
+async function onNode(check, title, { project, provider }, work) {
+  const { folder, program, hardhat, config } = project
+  const node = await startNode()
+  const verify = (...args) =>
+    run(program, [hardhat, ...config, 'verify', '--network', 'tandem', ...args], {
+      cwd: folder,
+      env: { ...ENV, NODE_URL: node.url, PROVIDER: provider },
+    })
+  try {
+    const artifactOf = (name) =>
+      JSON.parse(readFileSync(join(folder, `artifacts/contracts/Box.sol/${name}.json`), 'utf8'))
+    const contracts = await deployAll(node.url, artifactOf)
+    await check(`${provider}: ${title}`, () => work({ url: node.url, verify, ...contracts }))
+  } finally {
+    await node.stop()
+  }
+}
+
+/** The verify task by each provider. */
+async function checkHardhat(check, project) {
+  const { folder, program, hardhat, config } = project
+  await output(program, [hardhat, ...config, 'compile'], { cwd: folder, env: ENV })
+  for (const provider of ['etherscan', 'blockscout', 'sourcify']) {
+    const on = (title, work) => onNode(check, title, { project, provider }, work)
+    await on('library, immutables, arguments', async ({ url, verify, box }) => {
+      const { stdout, stderr } = await verify(box, ...ARGUMENTS)
+      assert.match(stdout, /[Ss]uccessfully verified/, stdout + stderr)
+      // The others get the addresses of libraries in the settings, which metadata holds: it is not that of the code.
+      assert.deepEqual(await nameAt(url, box), [provider === 'sourcify' ? 'exact' : 'partial', 'Box'])
+      assert.match((await verify(box, ...ARGUMENTS)).stdout, /already.*verified/)
+    })
+    await on('a proxy', async ({ url, verify, proxy, twin }) => {
+      const { stdout, stderr } = await verify(proxy, twin)
+      assert.match(stdout, /[Ss]uccessfully verified/, stdout + stderr)
+      assert.deepEqual(await nameAt(url, proxy), ['exact', 'Proxy'])
+    })
+    await on('code of nobody is refused', async ({ url, verify }) => {
+      const stray = await deploy(url, '0x6001600c60003960016000f300')
+      const { code, stdout, stderr } = await verify(stray)
+      assert.notEqual(code, 0, stdout + stderr)
+      assert.equal(await nameAt(url, stray), null)
+    })
+  }
+}
+
+export async function hardhat2Verify() {
+  const { check, results } = createChecks()
+  const folder = assemble('2', installed(''))
+  const hardhat = join(folder, 'node_modules/hardhat/internal/cli/bootstrap.js')
+  const config = ['--config', 'hardhat.config.cjs']
+  await checkHardhat(check, { folder, hardhat, program: process.execPath, config })
+  return outcomeOf(results())
+}
+
+export async function hardhat3Verify() {
+  const { check, results } = createChecks()
+  const folder = assemble('3', installFor22('hardhat-3'))
+  const hardhat = join(folder, 'node_modules/hardhat/dist/src/cli.js')
+  await checkHardhat(check, { folder, hardhat, program: NODE_22, config: [] })
+  return outcomeOf(results())
+}
+
+const FORGE = installed('@foundry-rs/forge-linux-amd64/bin/forge')
+const PROJECT = join(HERE, 'foundry')
+
+export async function forgeVerify() {
+  const { check, results } = createChecks()
+  const forge = (args) => run(FORGE, args, { cwd: PROJECT, env: { NO_COLOR: '1' } })
+  await output(FORGE, ['build'], { cwd: PROJECT, env: { NO_COLOR: '1' } })
+  const out = join(ROOT, '.build/tools/foundry/out/Counter.sol/Counter.json')
+  const { bytecode } = JSON.parse(readFileSync(out, 'utf8'))
+  const words = encodeAbiParameters([{ type: 'uint256' }], [5n])
+  for (const [provider, path] of [
+    ['etherscan', '/api'],
+    ['blockscout', '/api'],
+    ['sourcify', '/'],
+  ]) {
+    const node = await startNode()
+    try {
+      const counter = await deploy(node.url, bytecode.object + words.slice(2))
+      const verify = (contract, ...more) =>
+        forge([
+          ...['verify-contract', '--verifier', provider, '--verifier-url', `${node.url}${path}`],
+          ...['--rpc-url', node.url, '--etherscan-api-key', 'any', '--chain', '33', '--watch'],
+          ...more,
+          counter,
+          contract,
+        ])
+      await check(`forge verify-contract --verifier ${provider} --watch`, async () => {
+        const { code, stdout, stderr } = await verify('src/Counter.sol:Counter', '--constructor-args', words)
+        assert.equal(code, 0, stdout + stderr)
+        assert.deepEqual(await nameAt(node.url, counter), ['exact', 'Counter'])
+      })
+    } finally {
+      await node.stop()
+    }
+  }
+  return outcomeOf(results())
+}
