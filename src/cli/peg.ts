@@ -52,7 +52,14 @@ const Status = z.object({
   minimumPegIn: z.int(),
   minimumPegOut: z.int(),
   pegInConfirmations: z.int(),
-  pegIns: z.array(z.object({ bitcoinTransaction: z.string(), satoshi: z.int(), confirmations: z.int() })),
+  pegIns: z.array(
+    z.object({
+      bitcoinTransaction: z.string(),
+      satoshi: z.int(),
+      confirmations: z.int(),
+      ignored: z.string().nullish(),
+    }),
+  ),
   pegOuts: z.array(
     z.object({
       stage: z.string(),
@@ -64,6 +71,17 @@ const Status = z.object({
       missing: z.int().nullable(),
     }),
   ),
+  history: z
+    .array(
+      z.object({
+        kind: z.string(),
+        status: z.string(),
+        bitcoinTransaction: z.string(),
+        satoshi: z.int().nullable(),
+        reason: z.string().nullable(),
+      }),
+    )
+    .default([]),
 })
 
 const row = (name: string, value: string) => `${name.padEnd(12)} ${value}`
@@ -85,6 +103,27 @@ function pegOutText(waiting: z.infer<typeof Status>['pegOuts'][number]): string 
   return `${bitcoinTransaction}, signatures missing: ${missing}`
 }
 
+function pegInText(waiting: z.infer<typeof Status>['pegIns'][number], needed: number): string {
+  const { bitcoinTransaction, satoshi, confirmations, ignored } = waiting
+  const progress = ignored ? `ignored: ${ignored}` : `block ${confirmations} of ${needed}`
+  return `${bitcoinTransaction}, ${coinsOf(satoshi)} BTC, ${progress}`
+}
+
+/** What the Bridge made a transaction for, as people call it. */
+const KINDS: Readonly<Record<string, string>> = {
+  pegIn: 'peg-in',
+  pegOut: 'peg-out',
+  svpFund: 'validation (fund)',
+  svpSpend: 'validation (spend)',
+}
+
+function eventText(event: z.infer<typeof Status>['history'][number]): string {
+  const { kind, status, bitcoinTransaction, satoshi, reason } = event
+  const amount = satoshi === null ? '' : `, ${coinsOf(satoshi)} BTC`
+  const state = reason === null ? status : `${status}: ${reason}`
+  return `${KINDS[kind] ?? kind} ${bitcoinTransaction}${amount}, ${state}`
+}
+
 function federationText({ address, threshold, members }: z.infer<typeof Federation>): string {
   return `${address}, ${threshold} of ${members.length}`
 }
@@ -101,13 +140,9 @@ function statusLines(status: z.infer<typeof Status>): string[] {
     row('Locked', `${coinsOf(status.locked)} of at most ${coinsOf(status.lockingCap)} BTC`),
     row('Minimum', `in ${coinsOf(status.minimumPegIn)}, out ${coinsOf(status.minimumPegOut)} BTC`),
     row('Fee', `${status.feePerKb} satoshi for 1,000 bytes`),
-    ...pegIns.map(({ bitcoinTransaction, satoshi, confirmations }) =>
-      row(
-        'Peg-in',
-        `${bitcoinTransaction}, ${coinsOf(satoshi)} BTC, block ${confirmations} of ${status.pegInConfirmations}`,
-      ),
-    ),
+    ...pegIns.map((waiting) => row('Peg-in', pegInText(waiting, status.pegInConfirmations))),
     ...pegOuts.map((waiting) => row('Peg-out', pegOutText(waiting))),
+    ...status.history.map((event) => row('Past', eventText(event))),
   ]
 }
 

@@ -32,6 +32,7 @@ import { runPrecompile } from '../evm/precompile-call.ts'
 import type { Precompile } from '../evm/precompiles/precompile.ts'
 import { MAX_WORD } from '../evm/word.ts'
 import { evmFailure, libraryError } from './failures.ts'
+import { InternalPath } from './internal-path.ts'
 
 /** A message of the library that calls. */
 export type CalledMessage = LibraryMessage & { to: Address }
@@ -109,11 +110,13 @@ export class ChainEvm extends EVM {
   #creation: LibraryMessage | undefined
   /** How the last code ended. */
   #lastFrame: ExecResult | undefined
+  readonly #path: InternalPath
 
   constructor(run: EvmRun, options: EVMOpts) {
     const state = new LibraryState(run.session.journal)
     super({ ...options, stateManager: state })
     this.run = run
+    this.#path = new InternalPath(run.session.journal)
     // The library's class has private members; what the EVM calls of it is there.
     this.journal = state as unknown as EVM['journal']
     // Every instance listens on the shared Common and none is ever removed; its fork never changes.
@@ -166,7 +169,12 @@ export class ChainEvm extends EVM {
   }
 
   override async runCall(options: EVMRunCallOpts): Promise<EVMResult> {
+    const { message } = options
+    if (message === undefined) throw new Error('the library runs what is no message')
+    const isCall = message.to !== undefined
+    this.#path.begin(message, isCall && this.run.session.precompiles.has(message.codeAddress.toString()))
     const result = await super.runCall(options)
+    this.#path.end(result.execResult.exceptionError?.error === FAILURE.CREATE_COLLISION)
     this.ended = result.execResult
     return result
   }
@@ -236,6 +244,7 @@ export class ChainEvm extends EVM {
         isStatic,
       },
       this.run,
+      () => this.#path.path(),
     )
     // The library orders logs itself.
     const own = logs.splice(logsBefore)

@@ -95,6 +95,7 @@ function destroy(logic: Opcode['logicFunction']): Opcode['logicFunction'] {
     const { journal } = runOf(runState).session
     const { state } = journal
     journal.involve(runState.env.address.toString(), beneficiary)
+    if (runState.env.contract.balance !== 0n) journal.recorded++
     const staysAbsent = state.account(beneficiary) === undefined && runState.env.contract.balance === 0n
     if (staysAbsent) state.checkpoint()
     try {

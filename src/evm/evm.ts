@@ -25,6 +25,7 @@ import { endEarlierCall, withoutUnstoredCode } from './earlier-frames.ts'
 import { EvmFailure, FAILURE } from './failure.ts'
 import { type ChildRequest, Frame } from './frame.ts'
 import { REFUND } from './gas-schedule.ts'
+import { internalPath, RECORDED_PRECOMPILES } from './internal-transaction.ts'
 import { advance } from './interpreter.ts'
 import { type Invocation, Wait } from './invocation.ts'
 import { bytesOf, type FrameData } from './memory-range.ts'
@@ -198,7 +199,10 @@ export class Evm {
       const own = state.account(frame.address) ?? EMPTY_ACCOUNT
       isRefused ||= own.balance < child.value || (creates && own.nonce >= MAX_NONCE)
       // The nonce stays when the creation fails.
-      if (creates && !isRefused) state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
+      if (creates && !isRefused) {
+        state.putAccount(frame.address, withNonce(own, own.nonce + 1n))
+        session.journal.raised.push(frame.address)
+      }
     }
     if (!(isRefused && this.keepsReturnData(creates, isTooDeep))) frame.returned = EMPTY
     if (isRefused) {
@@ -236,7 +240,8 @@ export class Evm {
       }
       journal.transfer(caller, address, value)
     }
-    if (isPrecompile) return this.callPrecompile(message)
+    if (!isPrecompile || RECORDED_PRECOMPILES.has(target)) journal.recorded++
+    if (isPrecompile) return this.callPrecompile(message, invocation)
     const code = journal.codeToRun(target)
     if (code.length > 0) {
       invocation.frame = this.#frame(message, code, address, input, message.isStatic)
@@ -248,10 +253,12 @@ export class Evm {
   }
 
   /** Runs the precompiled contract at the target. */
-  protected callPrecompile(message: CallMessage): FrameResult | Promise<FrameResult> {
-    const precompile = this.run.session.precompiles.get(message.target)
+  protected callPrecompile(message: CallMessage, invocation: Invocation): FrameResult | Promise<FrameResult> {
+    const { session } = this.run
+    const precompile = session.precompiles.get(message.target)
     if (precompile === undefined) throw new Error(`no precompiled contract at ${message.target}`)
-    return runPrecompile(precompile, message, this.run)
+    const pathOf = () => internalPath(invocation, session)
+    return runPrecompile(precompile, message, this.run, pathOf)
   }
 
   #create(invocation: Invocation, message: CreateMessage): FrameResult | undefined {
@@ -267,6 +274,7 @@ export class Evm {
     invocation.created = address
     const refused = makeAccount(message, address, this.nonceOfCreated(depth), journal)
     if (refused !== undefined) return refused
+    journal.recorded++
     // A creation transaction without init code makes an account that is no contract.
     if (depth > 0 || initcode.length > 0) journal.state.markContract(address)
     if (initcode.length === 0) return { gasUsed: 0, output: EMPTY, failure: undefined }
@@ -290,6 +298,7 @@ export class Evm {
     if (frame !== undefined) this.#execution?.leave(frame)
     const result = 'target' in message ? ended : this.#endCreation(invocation, message, ended)
     if (start !== undefined) reportEnd(session, start, result)
+    if (!('target' in message)) session.journal.endCreation()
     if (result.failure === undefined) session.journal.commit()
     else {
       session.journal.revert()

@@ -41,9 +41,12 @@ class TransientStorage {
 
 /** What to return to: the lengths of lists, the refund, and the mark of transient storage. */
 interface Checkpoint {
+  /** Not returned to: the internal transactions recorded before the message's own. */
+  readonly recorded: number
   readonly logs: number
   readonly destroyed: number
   readonly creations: number
+  readonly raised: number
   readonly refund: number
   readonly transient: number
 }
@@ -57,6 +60,10 @@ export class Journal {
   readonly destroyed: Hex[] = []
   /** Contracts made below the top frame, in order. */
   readonly creations: Creation[] = []
+  /** Accounts whose nonces creations of the top frame and those below have raised, in order. */
+  readonly raised: Hex[] = []
+  /** Counts the internal transactions (evm/internal-transaction.ts); those below a creation only until it ends. */
+  recorded = 0
   /** Accounts of the calls, creations and self-destructs below the top frame; those of reverted frames stay. */
   participants: Set<Hex> | undefined
   readonly #open: Checkpoint[] = []
@@ -79,9 +86,11 @@ export class Journal {
   checkpoint(): void {
     this.state.checkpoint()
     this.#open.push({
+      recorded: this.recorded,
       logs: this.logs.length,
       destroyed: this.destroyed.length,
       creations: this.creations.length,
+      raised: this.raised.length,
       refund: this.refund,
       transient: this.transient.mark(),
     })
@@ -99,8 +108,28 @@ export class Journal {
     this.logs.length = checkpoint.logs
     this.destroyed.length = checkpoint.destroyed
     this.creations.length = checkpoint.creations
+    this.raised.length = checkpoint.raised
     this.refund = checkpoint.refund
     this.transient.revert(checkpoint.transient)
+  }
+
+  /** Ends the recording below a creation, which has not ended: of its internal transactions only its own is kept. */
+  endCreation(): void {
+    const before = this.#open.at(-1)?.recorded ?? 0
+    if (this.recorded > before) this.recorded = before + 1
+  }
+
+  /**
+   * How many internal transactions the frame above the message at a depth, which is 1 or more, recorded before that
+   * message, and how often creations have raised an account's nonce since it began.
+   */
+  placeOf(depth: number, account: Hex): { readonly index: number; readonly raised: number } {
+    const message = this.#open[depth]
+    const frame = this.#open[depth - 1]
+    if (message === undefined || frame === undefined) throw new RangeError(`no message at depth ${depth}`)
+    let raised = 0
+    for (let i = message.raised; i < this.raised.length; i++) if (this.raised[i] === account) raised++
+    return { index: message.recorded - frame.recorded - 1, raised }
   }
 
   /** Counts two accounts as participants. */

@@ -5,6 +5,7 @@ import { cellBytes, storageValue } from '../state/state-keys.ts'
 import type { CallMessage, FrameResult } from './call-message.ts'
 import { EvmFailure, FAILURE } from './failure.ts'
 import type { Session } from './frame.ts'
+import { type InternalTransaction, internalHash } from './internal-transaction.ts'
 import { bytesOf } from './memory-range.ts'
 import {
   type Chunks,
@@ -47,6 +48,7 @@ function environmentOf(
   { account }: Precompile,
   message: CallMessage,
   { session, isLocal, directEffects }: PrecompileRun,
+  pathOf: () => readonly InternalTransaction[],
 ): PrecompileEnvironment {
   const { env, journal, transaction } = session
   const address = account ?? message.target
@@ -65,9 +67,7 @@ function environmentOf(
     isLocal,
     transaction: isTop ? transaction : undefined,
     originHash: transaction?.hash,
-    callerNonce: () => journal.state.account(message.caller)?.nonce ?? 0n,
-    gasPrice: session.gasPrice,
-    blockGasLimit: env.gasLimit,
+    callHash: () => transaction && internalHash(pathOf(), transaction.hash, session),
     number: env.number,
     timestamp: env.timestamp,
     storage: {
@@ -91,17 +91,21 @@ async function finish(work: Chunks, clock: RunClock): Promise<Uint8Array> {
   }
 }
 
-/** Unaffordable gas takes all; a failing execution takes only what is required (RSKIP-197). */
+/**
+ * Unaffordable gas takes all; a failing execution takes only what is required (RSKIP-197). `pathOf` gives the internal
+ * transactions down to the call; none when a transaction itself calls.
+ */
 export function runPrecompile(
   precompile: Precompile,
   message: CallMessage,
   run: PrecompileRun,
+  pathOf: () => readonly InternalTransaction[],
 ): MaybePromise<FrameResult> {
   const { gas } = message
   const data = bytesOf(message.input)
   const isTop = message.depth === 0
   const input = isTop ? data : data.subarray(0, precompile.maxInputFromContract ?? data.length)
-  const environment = environmentOf(precompile, message, run)
+  const environment = environmentOf(precompile, message, run, pathOf)
   const { clock } = run.session
   // Arguments are read before gas is looked at.
   clock.ticks -= input.length / BYTES_PER_TICK

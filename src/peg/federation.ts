@@ -32,7 +32,7 @@ import type { MemberKeys } from './member-keys.ts'
 import { type MemberKey, Members } from './members.ts'
 import { type Payment, Payments } from './payments.ts'
 import { Releases } from './releases.ts'
-import { isRelevant, known, spendsFrom } from './relevance.ts'
+import { isRelevant, known, refusalOf, spendsFrom } from './relevance.ts'
 
 const BRIDGE = PRECOMPILE_ADDRESS.bridge
 /** Gas of a byte of data of the Bridge. */
@@ -63,6 +63,8 @@ export interface PendingPegIn {
   readonly bitcoinTransaction: string
   readonly satoshi: bigint
   readonly confirmations: number
+  /** In words, why the members do not tell the Bridge of it. */
+  readonly ignored: string | undefined
 }
 
 /** What a federation works with. */
@@ -137,7 +139,8 @@ export class Federation {
   }
 
   /** Payments to the live federations that the Bridge has yet to process; what they send themselves is none. */
-  async pendingPegIns({ peg, federations }: BridgeState): Promise<readonly PendingPegIn[]> {
+  async pendingPegIns(bridge: BridgeState): Promise<readonly PendingPegIn[]> {
+    const { peg, federations } = bridge
     const live = federations.live()
     const isOwn = (script: Uint8Array) => live.some(({ outputScript }) => equal(outputScript, script))
     const { height: best } = await this.#parts.side.node.bestBlock()
@@ -150,6 +153,7 @@ export class Federation {
         bitcoinTransaction: idOf(transaction),
         satoshi: own.reduce((sum, { value }) => sum + value, 0n),
         confirmations: best - block.height + 1,
+        ignored: refusalOf(transaction, bridge),
       })
     }
     return pending

@@ -19,9 +19,17 @@ import { minimumPegin, WEI_PER_SATOSHI } from '../evm/precompiles/bridge/constan
 import type { Logger } from '../logger.ts'
 import type { FederationMode } from '../options/bitcoin-settings.ts'
 import type { BitcoinSide } from './bitcoin-side.ts'
+import { type BitcoinTransactionDetails, bitcoinTransaction } from './bitcoin-transaction.ts'
 import { onDemand } from './bridge-state.ts'
 import { FAUCET_ADDRESS, pay } from './faucet.ts'
 import { Federation, type TurnRequest } from './federation.ts'
+import {
+  type BitcoinProof,
+  type FlyoverAddress,
+  type FlyoverAgreement,
+  flyoverAddress,
+  proofOf,
+} from './flyover.ts'
 import type { MemberKeys } from './member-keys.ts'
 import { type PegInOutcome, type PegOutOutcome, pegInOutcome, pegOutOutcome } from './outcomes.ts'
 import { type PegStatus, pegStatus } from './status.ts'
@@ -278,10 +286,32 @@ export class Peg {
 
   async status(): Promise<PegStatus> {
     const { engine, federation } = this.#open
-    const height = engine.queries.head().block.header.number + 1
     const { node, origin } = this.#side
     const where = { node, origin, takesOver: this.startEdits !== undefined }
-    return pegStatus(where, await federation.bridge(), federation, height)
+    return pegStatus(where, await federation.bridge(), federation, engine)
+  }
+
+  /**
+   * A Bitcoin transaction by its hash (64 hex digits), with the coins that it spends and what it is to the peg; `undefined`
+   * where neither Bitcoin nor the Bridge has it. Throws `invalid-params` for another text.
+   */
+  async transaction(id: string): Promise<BitcoinTransactionDetails | undefined> {
+    if (!/^[0-9a-f]{64}$/.test(id))
+      throw invalidParams(`hash: expected 64 hex digits in lower case, not ${id.slice(0, 80)}`)
+    const { engine, federation } = this.#open
+    const bridge = await federation.bridge()
+    const height = engine.queries.head().block.header.number + 1
+    return bitcoinTransaction(id, { engine, node: this.#side.node, bridge, height })
+  }
+
+  /** The federation's address for a flyover peg-in (RSKIP-176). Throws `invalid-params`. */
+  async flyoverAddress(agreement: FlyoverAgreement): Promise<FlyoverAddress> {
+    return flyoverAddress(await this.#open.federation.bridge(), agreement)
+  }
+
+  /** What proves a Bitcoin transaction to the Bridge, by its hash; `undefined` where it is in no block of the best chain. */
+  proof(id: string): Promise<BitcoinProof | undefined> {
+    return proofOf(this.#side.node, id)
   }
 
   /** Resolves when all changes so far are on disk. */

@@ -6,6 +6,7 @@ import { minimumPegin } from '../evm/precompiles/bridge/constants/network.ts'
 import type { Federation } from '../evm/precompiles/bridge/federation/federation.ts'
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
 import { type Evaluation, evaluatePegin, UNREFUNDABLE } from '../evm/precompiles/bridge/pegin/evaluation.ts'
+import { lossReason } from './bridge-logs.ts'
 
 /** The active, the retiring and the proposed federation, as far as there are such. */
 export function known(federations: BridgeState['federations']): readonly Federation[] {
@@ -35,12 +36,18 @@ function evaluationOf(
 }
 
 /**
- * Do the members tell the Bridge of a transaction that pays to a federation? Not of a peg-in that would neither be registered
- * nor go back, such as one below the minimum, or of a sender that the Bridge cannot determine (`PegUtils.isValidPegInTx` of
- * the reference node of the federation).
+ * Why the members do not tell the Bridge of a peg-in, in words: it would neither be registered nor go back, such as one
+ * below the minimum, or of a sender that the Bridge cannot determine (`PegUtils.isValidPegInTx` of the reference node of
+ * the federation). `undefined` where they tell.
  */
-export function isRelevant(transaction: Transaction, bridge: BridgeState): boolean {
-  if (spendsFrom(transaction, known(bridge.federations))) return true
+export function refusalOf(transaction: Transaction, bridge: BridgeState): string | undefined {
   const evaluation = evaluationOf(transaction, bridge)
-  return evaluation?.action !== 'keep' || evaluation.unrefundable === UNREFUNDABLE.differentFederations
+  const isKept = evaluation?.action === 'keep'
+  if (!isKept || evaluation.unrefundable === UNREFUNDABLE.differentFederations) return undefined
+  return lossReason(evaluation.reason, evaluation.unrefundable)
+}
+
+/** Do the members tell the Bridge of a transaction that pays to a federation? */
+export function isRelevant(transaction: Transaction, bridge: BridgeState): boolean {
+  return spendsFrom(transaction, known(bridge.federations)) || refusalOf(transaction, bridge) === undefined
 }

@@ -3,6 +3,7 @@ import { idOf } from '../bitcoin/chain/block.ts'
 import { outputScript } from '../bitcoin/output-script.ts'
 import { addressOf } from '../bitcoin/regtest-address.ts'
 import { type Hex, toFixedHex, toHex } from '../encoding/hex.ts'
+import type { Engine } from '../engine/engine.ts'
 import { minimumPegin } from '../evm/precompiles/bridge/constants/network.ts'
 import type { Federation as FederationRecord } from '../evm/precompiles/bridge/federation/federation.ts'
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
@@ -10,6 +11,7 @@ import { missingSignatures } from '../evm/precompiles/bridge/pegout/input-signat
 import { feePerKb, lockingCap } from '../evm/precompiles/bridge/votes/settings.ts'
 import type { BitcoinSide } from './bitcoin-side.ts'
 import type { Federation, PendingPegIn } from './federation.ts'
+import { type PegEvent, pegHistory } from './history.ts'
 import type { MemberConduct } from './members.ts'
 
 /** A federation, and what its members' nodes do. */
@@ -65,6 +67,8 @@ export interface PegStatus {
   readonly pegInConfirmations: number
   readonly pegIns: readonly PendingPegIn[]
   readonly pegOuts: readonly WaitingPegOut[]
+  /** What became of the last ones, the latest first. */
+  readonly history: readonly PegEvent[]
 }
 
 function federationStatus(record: FederationRecord, { members }: Federation): FederationStatus {
@@ -107,13 +111,15 @@ function lockedIn({ federations }: BridgeState): bigint {
   return outputs.reduce((sum, { value }) => sum + value, 0n)
 }
 
-/** The peg, with the Bridge as a transaction in the block of `height` finds it. */
+/** The peg, with the Bridge as a transaction in the next block finds it. */
 export async function pegStatus(
   { node, origin, takesOver }: Pick<BitcoinSide, 'node' | 'origin'> & { readonly takesOver: boolean },
   bridge: BridgeState,
   federation: Federation,
-  height: number,
+  engine: Engine,
 ): Promise<PegStatus> {
+  const height = engine.queries.head().block.header.number + 1
+  const history = await pegHistory({ engine, node, bridge })
   const best = await node.bestBlock()
   const mempool = (await node.mempool()).length
   const known = bridge.headers.best()
@@ -134,5 +140,6 @@ export async function pegStatus(
     pegInConfirmations: network.peginConfirmations,
     pegIns: await federation.pendingPegIns(bridge),
     pegOuts: waitingPegOuts(bridge, height),
+    history,
   }
 }

@@ -49,11 +49,13 @@ async function findPlace(text: string, signal?: AbortSignal): Promise<Place | un
   if (TAGS.has(query)) return { page: 'block', argument: query }
   if (/^(0x)?[0-9a-f]{64}$/i.test(query)) {
     const hash = `0x${query.replace(/^0x/i, '').toLowerCase()}`
-    const [transaction, block] = await Promise.all([
+    const [transaction, block, bitcoin] = await Promise.all([
       callFor(orNull(isObject), 'eth_getTransactionByHash', [hash], signal),
       callFor(orNull(isObject), 'eth_getBlockByHash', [hash, false], signal),
+      may('btc_transaction') ? callFor(orNull(isObject), 'btc_transaction', [hash], signal) : null,
     ])
     if (transaction !== null) return { page: 'tx', argument: hash }
+    if (bitcoin !== null) return { page: 'bitcoin', argument: hash.slice(2) }
     return block === null ? undefined : { page: 'block', argument: hash }
   }
   if (/^0x(0|[1-9a-f][0-9a-f]{0,12})$/i.test(query) && !SELECTOR.test(query)) {

@@ -189,6 +189,8 @@ describe('a federation that is voted', () => {
     expect(retiring).toBeUndefined()
     expect(active.address).toBe(proposed?.address)
     expect(locked).toBeGreaterThan(49_000_000n)
+    const kinds = new Set((await peg.status()).history.map(({ kind }) => kind))
+    expect(kinds).toEqual(new Set(['pegIn', 'svpFund', 'svpSpend', 'migration']))
     expect((await peg.pegIn(RECEIVER, 1_000_000n)).status).toBe('registered')
     expect((await peg.pegOut(COW, 1_000_000n)).status).toBe('released')
   })

@@ -83,6 +83,7 @@ export class Execution implements CallRunner {
     const callee = this.#frames[level] ?? this.#addFrame(session)
     this.#begin(callee, frame, call)
     journal.checkpoint()
+    journal.recorded++
     this.#inPlace++
     const isBroken = !this.#succeeds(callee)
     this.#inPlace--

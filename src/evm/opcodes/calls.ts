@@ -151,8 +151,9 @@ function destroy(frame: Frame): void {
   }
   journal.involve(frame.address, beneficiary)
   frame.session.tracer?.selfDestruct?.(frame.address, beneficiary, own.balance)
-  // Without a balance nothing is transferred, and an absent beneficiary stays absent.
+  // Without a balance nothing is transferred or recorded, and an absent beneficiary stays absent.
   if (own.balance !== 0n) {
+    journal.recorded++
     const receiver = state.account(beneficiary) ?? EMPTY_ACCOUNT
     state.putAccount(beneficiary, withBalance(receiver, receiver.balance + own.balance))
   }

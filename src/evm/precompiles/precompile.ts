@@ -45,12 +45,8 @@ export interface PrecompileEnvironment {
   readonly transaction: Transaction | undefined
   /** Hash of the signed transaction that started all of this; `undefined` in a simulation. */
   readonly originHash: Hex | undefined
-  /** Nonce of the account that calls. */
-  callerNonce(): bigint
-  /** Of the transaction that started all of this, wei per gas. */
-  readonly gasPrice: bigint
-  /** Gas limit of the executing block. */
-  readonly blockGasLimit: bigint
+  /** Hash of the transaction or internal transaction that calls (evm/internal-transaction.ts); `undefined` in a simulation. */
+  callHash(): Hex | undefined
   /** Height of the executing block. */
   readonly number: number
   /** Of the executing block, Unix seconds. */

@@ -1,36 +1,21 @@
 /** The Bitcoin chain in the node, the peg between the two chains, and the federation that serves it. */
 import { z } from 'zod'
 import { MAX_MONEY } from '../../bitcoin/transaction.ts'
-import { NodeError } from '../../errors.ts'
 import type { PegInOutcome, PegOutOutcome } from '../../peg/outcomes.ts'
-import type { Peg } from '../../peg/peg.ts'
 import type { FederationStatus, PegStatus } from '../../peg/status.ts'
 import { anyText } from '../json-forms.ts'
-import { type Context, method } from '../method.ts'
+import { method } from '../method.ts'
 import { expected, optional, orNull, type Parameter, scalar } from '../parameter.ts'
 import { Address, AddressText, DataText, Flag, HashText, wholeNumber } from '../wire/scalars.ts'
 import { PrivateKey } from '../wire/wallet.ts'
-
-/** The peg of the node. Throws `method-not-found` where it runs no Bitcoin chain. */
-function pegOf({ peg }: Context): Peg {
-  if (peg !== undefined) return peg
-  throw new NodeError('method-not-found', 'This node runs no Bitcoin chain: start it with --bitcoin.')
-}
+import { btc_flyoverAddress, btc_proof } from './btc-flyover.ts'
+import { btc_transaction } from './btc-transaction.ts'
+import { BitcoinAddress, BitcoinHash, pegOf, SatoshiNumber } from './peg-values.ts'
 
 const Satoshi = wholeNumber('satoshi', Number(MAX_MONEY))
 const MAX_BLOCKS = 1000
-const BitcoinAddress: Parameter<string> = scalar({
-  form: anyText(),
-  description: 'Bitcoin address of regtest',
-  decode: (value) => value,
-  refusal: (_, name) => expected(name, 'a Bitcoin address'),
-})
 const Blocks = (description: string): Parameter<number | undefined> =>
   optional(orNull(wholeNumber(description, MAX_BLOCKS), undefined), null)
-
-/** Result: a hash of Bitcoin as its tools write it. */
-const BitcoinHash = z.string().regex(/^[0-9a-f]{64}$/)
-const SatoshiNumber = z.int().min(0)
 
 const PegInResult = z.lazy(() =>
   z.object({
@@ -92,7 +77,12 @@ const StatusObject = z.lazy(() =>
     minimumPegOut: SatoshiNumber,
     pegInConfirmations: z.int(),
     pegIns: z.array(
-      z.object({ bitcoinTransaction: BitcoinHash, satoshi: SatoshiNumber, confirmations: z.int() }),
+      z.object({
+        bitcoinTransaction: BitcoinHash,
+        satoshi: SatoshiNumber,
+        confirmations: z.int(),
+        ignored: z.string().nullable(),
+      }),
     ),
     pegOuts: z.array(
       z.object({
@@ -104,6 +94,17 @@ const StatusObject = z.lazy(() =>
         confirmations: z.int().nullable(),
         needed: z.int().nullable(),
         missing: z.int().nullable(),
+      }),
+    ),
+    history: z.array(
+      z.object({
+        kind: z.enum(['pegIn', 'pegOut', 'refund', 'migration', 'svpFund', 'svpSpend']),
+        status: z.enum(['registered', 'refunded', 'lost', 'released']),
+        bitcoinTransaction: BitcoinHash,
+        satoshi: SatoshiNumber.nullable(),
+        transaction: HashText,
+        block: z.int(),
+        reason: z.string().nullable(),
       }),
     ),
   }),
@@ -124,7 +125,7 @@ const NO_PEG_OUT = {
 }
 
 function toRpcStatus(status: PegStatus) {
-  const { active, retiring, proposed, pegIns, pegOuts } = status
+  const { active, retiring, proposed, pegIns, pegOuts, history } = status
   return {
     ...status,
     bitcoin: { ...status.bitcoin, origin: status.bitcoin.origin ?? null },
@@ -136,7 +137,11 @@ function toRpcStatus(status: PegStatus) {
     feePerKb: Number(status.feePerKb),
     minimumPegIn: Number(status.minimumPegIn),
     minimumPegOut: Number(status.minimumPegOut),
-    pegIns: pegIns.map(({ satoshi, ...rest }) => ({ ...rest, satoshi: Number(satoshi) })),
+    pegIns: pegIns.map(({ satoshi, ignored, ...rest }) => ({
+      ...rest,
+      satoshi: Number(satoshi),
+      ignored: ignored ?? null,
+    })),
     pegOuts: pegOuts.map((waiting) =>
       waiting.stage === 'requested'
         ? {
@@ -147,6 +152,11 @@ function toRpcStatus(status: PegStatus) {
           }
         : { ...NO_PEG_OUT, ...waiting },
     ),
+    history: history.map(({ satoshi, reason, ...rest }) => ({
+      ...rest,
+      satoshi: satoshi === undefined ? null : Number(satoshi),
+      reason: reason ?? null,
+    })),
   }
 }
 
@@ -251,7 +261,7 @@ export const btc_request = method({
 export const btc_status = method({
   name: 'btc_status',
   summary:
-    "The heads of the Bitcoin chain and of its headers in the Bridge, the federations, limits, and the peg-ins and peg-outs that wait. `origin` is where the Bitcoin Core is that has the chain, null for the simulated one. `takesOver`: on a fork, the federation took the place of the upstream's.",
+    "The heads of the Bitcoin chain and of its headers in the Bridge, the federations, limits, the peg-ins and peg-outs that wait, and what became of the last ones (`history`: 20 at most, of the last 1,000 blocks). `ignored` says in words why the members do not tell the Bridge of a peg-in, `reason` why the Bridge rejected one. `origin` is where the Bitcoin Core is that has the chain, null for the simulated one. `takesOver`: on a fork, the federation took the place of the upstream's.",
   params: {},
   result: () => StatusObject,
   examples: [],
@@ -285,6 +295,7 @@ export const fed_importKey = method({
 /** The methods of this file, in the order of the document. */
 export const BTC_METHODS = [
   btc_status,
+  btc_transaction,
   btc_mine,
   btc_faucet,
   btc_pegIn,
@@ -292,6 +303,8 @@ export const BTC_METHODS = [
   btc_reorg,
   btc_flush,
   btc_request,
+  btc_flyoverAddress,
+  btc_proof,
   fed_updateBridge,
   fed_importKey,
 ] as const

@@ -1,9 +1,11 @@
 /** Events as their ABIs decode them. */
+import { bitcoinHashIn } from '../bitcoin.ts'
 import type { DecodedItem } from '../decode.ts'
 import { byteLength, counted } from '../format.ts'
 import type { Log } from '../model.ts'
+import { may } from '../store.ts'
 import { Table } from './layout.tsx'
-import { AddressLink, Bytes, Mono } from './values.tsx'
+import { AddressLink, BitcoinLink, Bytes, Mono } from './values.tsx'
 
 /** Events beyond this number are only counted. */
 const MOST_EVENTS = 200
@@ -37,6 +39,16 @@ function Event({ event: { log, decoded } }: { readonly event: TableEvent }) {
   )
 }
 
+/** A link to the Bitcoin transaction that an event of the Bridge names. */
+function BitcoinOf({ log }: Pick<TableEvent, 'log'>) {
+  const hash = may('btc_transaction') ? bitcoinHashIn(log) : undefined
+  return hash === undefined ? null : (
+    <div class="dim">
+      Bitcoin transaction <BitcoinLink hash={hash} />
+    </div>
+  )
+}
+
 /** The table. */
 export function EventTable({ events }: { readonly events: readonly TableEvent[] }) {
   return (
@@ -49,7 +61,10 @@ export function EventTable({ events }: { readonly events: readonly TableEvent[] 
           cells: [
             event.index,
             <AddressLink key="address" address={event.log.address} />,
-            <Event key="event" event={event} />,
+            <div key="event">
+              <Event event={event} />
+              <BitcoinOf log={event.log} />
+            </div>,
           ],
         }))}
       />

@@ -61,6 +61,15 @@ export function TransactionLink({
   )
 }
 
+/** A link to a transaction of the Bitcoin chain. */
+export function BitcoinLink({ hash }: { readonly hash: string }) {
+  return (
+    <a href={linkTo('bitcoin', hash)} class="mono short" title={hash}>
+      {shortened(hash)}
+    </a>
+  )
+}
+
 /** A link to an account, with the name of its contract where it is known; a contract's creation has no address. */
 export function AddressLink({
   address,

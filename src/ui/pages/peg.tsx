@@ -1,10 +1,11 @@
 /** `#/peg`: the Bitcoin chain beside this one, the federation, and what waits to go from one to the other. */
+import { bitcoins, meaningText, satoshiOf, stateText } from '../bitcoin.ts'
 import { type Checked, isFlag, isNumber, isText, listOf, objectOf, orNull } from '../checks.ts'
 import { call, callFor } from '../client.ts'
 import { ActionForm, Field, useText } from '../components/form.tsx'
 import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
-import { Mono, TransactionLink } from '../components/values.tsx'
-import { counted, grouped, isAddress, isHex, toNumber, units } from '../format.ts'
+import { BitcoinLink, BlockLink, Mono, TransactionLink } from '../components/values.tsx'
+import { counted, grouped, isAddress, isHex, toNumber } from '../format.ts'
 import { type Loaded, useQuery } from '../query.ts'
 import { announce, head, may } from '../store.ts'
 
@@ -29,7 +30,14 @@ const isStatus = objectOf({
   minimumPegIn: isNumber,
   minimumPegOut: isNumber,
   pegInConfirmations: isNumber,
-  pegIns: listOf(objectOf({ bitcoinTransaction: isText, satoshi: isNumber, confirmations: isNumber })),
+  pegIns: listOf(
+    objectOf({
+      bitcoinTransaction: isText,
+      satoshi: isNumber,
+      confirmations: isNumber,
+      ignored: orNull(isText),
+    }),
+  ),
   pegOuts: listOf(
     objectOf({
       stage: isText,
@@ -42,11 +50,19 @@ const isStatus = objectOf({
       missing: orNull(isNumber),
     }),
   ),
+  history: listOf(
+    objectOf({
+      kind: isText,
+      status: isText,
+      bitcoinTransaction: isText,
+      satoshi: orNull(isNumber),
+      transaction: isHex,
+      block: isNumber,
+      reason: orNull(isText),
+    }),
+  ),
 })
 type Status = Checked<typeof isStatus>
-
-const DECIMALS = 8
-const bitcoins = (satoshi: number): string => `${units(BigInt(satoshi), DECIMALS)} BTC`
 
 function Chains({ status: { bitcoin, bridge } }: { readonly status: Status }) {
   const behind = bitcoin.height - bridge.height
@@ -116,15 +132,14 @@ function PegIns({ status: { pegIns, pegInConfirmations } }: { readonly status: S
     <Section title="Waiting peg-ins">
       <Table
         label="Waiting peg-ins"
+        stacked
         columns={['Bitcoin transaction', { name: 'Amount', end: true }, { name: 'Confirmations', end: true }]}
-        rows={pegIns.map(({ bitcoinTransaction, satoshi, confirmations }) => ({
+        rows={pegIns.map(({ bitcoinTransaction, satoshi, confirmations, ignored }) => ({
           key: bitcoinTransaction,
           cells: [
-            <Mono key="hash" wrap>
-              {bitcoinTransaction}
-            </Mono>,
+            <BitcoinLink key="hash" hash={bitcoinTransaction} />,
             bitcoins(satoshi),
-            `${confirmations} of ${pegInConfirmations}`,
+            ignored === null ? `${confirmations} of ${pegInConfirmations}` : `Ignored: ${ignored}`,
           ],
         }))}
       />
@@ -134,11 +149,16 @@ function PegIns({ status: { pegIns, pegInConfirmations } }: { readonly status: S
 
 type PegOut = Status['pegOuts'][number]
 
-function progressOf({ stage, confirmations, needed, missing }: PegOut): string {
-  if (stage === 'requested') return 'Requested'
-  return stage === 'confirming'
-    ? `Block ${confirmations} of ${needed}`
-    : `Lacks ${counted(missing ?? 0, 'signature')}`
+function progressOf({ stage, ...rest }: PegOut): string {
+  return stage === 'requested'
+    ? 'Requested'
+    : stateText({
+        confirmations: rest.confirmations,
+        needed: rest.needed,
+        missing: rest.missing,
+        status: stage,
+        reason: null,
+      })
 }
 
 function PegOuts({ status: { pegOuts } }: { readonly status: Status }) {
@@ -146,6 +166,7 @@ function PegOuts({ status: { pegOuts } }: { readonly status: Status }) {
     <Section title="Waiting peg-outs">
       <Table
         label="Waiting peg-outs"
+        stacked
         columns={['Transaction', 'Receiver', { name: 'Amount', end: true }, 'Progress']}
         rows={pegOuts.map((each, index) => {
           const { transaction, bitcoinTransaction, receiver, satoshi } = each
@@ -153,9 +174,7 @@ function PegOuts({ status: { pegOuts } }: { readonly status: Status }) {
             key: transaction ?? bitcoinTransaction ?? String(index),
             cells: [
               transaction === null ? (
-                <Mono key="hash" wrap>
-                  {bitcoinTransaction ?? ''}
-                </Mono>
+                <BitcoinLink key="hash" hash={bitcoinTransaction ?? ''} />
               ) : (
                 <TransactionLink key="hash" hash={transaction} />
               ),
@@ -165,6 +184,34 @@ function PegOuts({ status: { pegOuts } }: { readonly status: Status }) {
             ],
           }
         })}
+      />
+    </Section>
+  )
+}
+
+function History({ status: { history } }: { readonly status: Status }) {
+  return (
+    <Section title="Last peg-ins and peg-outs">
+      <Table
+        label="Last peg-ins and peg-outs"
+        stacked
+        columns={[
+          'Bitcoin transaction',
+          'What',
+          { name: 'Amount', end: true },
+          'State',
+          { name: 'Block', end: true },
+        ]}
+        rows={history.map((event) => ({
+          key: `${event.bitcoinTransaction} ${event.transaction}`,
+          cells: [
+            <BitcoinLink key="hash" hash={event.bitcoinTransaction} />,
+            meaningText(event.kind),
+            event.satoshi === null ? '' : bitcoins(event.satoshi),
+            stateText({ status: event.status, reason: event.reason }),
+            <BlockLink key="block" block={event.block} />,
+          ],
+        }))}
       />
     </Section>
   )
@@ -181,10 +228,7 @@ function PegInForm({ loaded }: { readonly loaded: Loaded<Status> }) {
       button="Send"
       run={async () => {
         if (!isAddress(to.value)) throw new Error('Expected an address')
-        const [, whole, fraction = ''] = /^(\d{1,8})(?:\.(\d{1,8}))?$/.exec(amount.value.trim()) ?? []
-        if (whole === undefined) throw new Error('Expected an amount such as 0.5')
-        const satoshi = Number(whole + fraction.padEnd(DECIMALS, '0'))
-        const { status, reason } = await callFor(isOutcome, 'btc_pegIn', [to.value, satoshi])
+        const { status, reason } = await callFor(isOutcome, 'btc_pegIn', [to.value, satoshiOf(amount.value)])
         announce(reason === null ? `The peg-in is ${status}` : `The peg-in is ${status}: ${reason}`)
         loaded.reload()
       }}
@@ -226,6 +270,7 @@ export function PegPage() {
             <Limits status={status} />
             <PegIns status={status} />
             <PegOuts status={status} />
+            <History status={status} />
             <Members title="Federation" federation={status.active} />
             {status.retiring !== null && <Members title="Retiring federation" federation={status.retiring} />}
             {status.proposed !== null && <Members title="Proposed federation" federation={status.proposed} />}

@@ -70,6 +70,25 @@ describe('the methods of the peg', () => {
     expect(asked).toBeGreaterThan(20)
   })
 
+  it('have the address and the proof of a flyover peg-in', async () => {
+    const call = await served()
+    const agreement = `0x${'11'.repeat(32)}`
+    const params = [agreement, MINER, RECEIVER, MINER]
+    const { address, user } = (await call('btc_flyoverAddress', ...params)) as {
+      address: string
+      user: string
+    }
+    expect(user).toMatch(/^0x6f[0-9a-f]{40}$/)
+    const id = await call('btc_faucet', address, 1_000_000, 0)
+    expect(await call('btc_proof', id)).toBeNull()
+    await call('btc_mine')
+    expect(await call('btc_proof', id)).toMatchObject({ height: 451 })
+    expect(await call('btc_transaction', id)).toMatchObject({ outputs: [{ address }, {}], peg: null })
+    await expect(call('btc_flyoverAddress', agreement, 'bcrt1q', RECEIVER, MINER)).rejects.toThrow(
+      /user: expected a Bitcoin address of a key's or script's hash/,
+    )
+  })
+
   it('say in words why coins do not move', async () => {
     const call = await served()
     await expect(call('btc_pegIn', RECEIVER, 499_999)).rejects.toThrow(/below the minimum of 500000/)
