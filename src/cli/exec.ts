@@ -12,7 +12,7 @@ import { addStartFlags, endAtSignal, outliveSignals } from './start-command.ts'
  * What differs from `tandem start` unless it is set: the chain is in memory, the port is free, standard output belongs
  * to the command.
  */
-const DEFAULTS = new Map<string, unknown>([
+export const EXEC_DEFAULTS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['memory', true],
   ['port', 0],
   ['logLevel', 'warn'],
@@ -28,14 +28,15 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const codeOfSignal = (signal: NodeJS.Signals): number => SIGNALLED + constants.signals[signal]
 
 /** The command, from before its start to its end. */
-interface Execution {
+export interface Execution {
   /** Starts it; `env` is added to the environment of this process. */
   launch(env: Readonly<Record<string, string>>): void
   /** Its exit code, 128 + n when signal n ended it. */
   readonly ended: Promise<number>
 }
 
-function createExecution([program = '', ...args]: readonly string[], errors: LineWriter): Execution {
+/** Prepares a command; `errors` gets why it cannot run. */
+export function createExecution([program = '', ...args]: readonly string[], errors: LineWriter): Execution {
   let child: ChildProcess | undefined
   let finish: (code: number) => void = () => {}
   const ended = new Promise<number>((resolve) => {
@@ -88,7 +89,7 @@ export function fillExecCommand(command: Command, { errors }: NodeWriters): void
     .action(async (words: readonly string[]) => {
       endAtSignal()
       const execution = createExecution(words, errors)
-      const settings = readSettings(typedFlags(command), process.env, DEFAULTS)
+      const settings = readSettings(typedFlags(command), process.env, EXEC_DEFAULTS)
       const { start } = await import('./start.ts')
       let exitCode: number | undefined
       const stopped = execution.ended.then((code) => {
