@@ -64,6 +64,7 @@ const STATEMENTS = new Set([
   'Continue',
   'IfStatement',
   'TryStatement',
+  'UncheckedBlock',
   // Via IR its instructions have no places of their own, and compilers before 0.6.0 give no tree of it.
   'InlineAssembly',
   'YulExpressionStatement',
