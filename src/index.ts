@@ -17,6 +17,8 @@ export type { EncodedReceipt, Log, Receipt } from './chain/receipt.ts'
 export { type ReceiptProof, verifyReceiptProof } from './chain/receipt-proof.ts'
 export { type ProvenAccount, type StateProofAnswer, verifyStateProof } from './chain/state-proof.ts'
 export type { Transaction } from './chain/transaction.ts'
+export type { CoverageMap, FileCoverage } from './coverage/istanbul.ts'
+export { lcovText } from './coverage/lcov.ts'
 export type { Hex } from './encoding/hex.ts'
 export type { Commands, Engine, Queries } from './engine/engine.ts'
 export type {
@@ -26,7 +28,9 @@ export type {
   PoolUpdate,
   TransactionNotes,
 } from './engine/model.ts'
+export type { CoverageReport } from './engine/recording/model.ts'
 export { type BrokenRule, type ErrorKind, NodeError } from './errors.ts'
+export type { GasFrame, GasReport, GasStats } from './gas/gas-report.ts'
 export type { Logger } from './logger.ts'
 export type { AccountChanges } from './node/account-changes.ts'
 export { createNode, type Node, type ProviderMessage } from './node/node.ts'

@@ -23,6 +23,8 @@ const LAYERS = [
   'state',
   'evm',
   'source-level',
+  'coverage',
+  'gas',
   'execution',
   'comparison',
   'ethereumjs',

@@ -29,6 +29,9 @@ export async function startNode({ createNode }, options, artifacts) {
   const node = await createNode({
     preset: 'hardhat',
     stackTraces: 'data',
+    // `tandem coverage` and `tandem gas` name these folders for the processes of their command.
+    coverageDir: process.env.TANDEM_COVERAGE_DIR,
+    gasDir: process.env.TANDEM_GAS_DIR,
     onConsole(texts) {
       for (const text of texts) console.log(text)
     },

@@ -43,6 +43,16 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./exec.ts').then(({ fillExecCommand }) => fillExecCommand),
   ],
   [
+    'coverage',
+    'run a command beside a node, and report which code of contracts it ran',
+    () => import('./coverage.ts').then(({ fillCoverageCommand }) => fillCoverageCommand),
+  ],
+  [
+    'gas',
+    'run a command beside a node, and report where its transactions spent gas',
+    () => import('./gas.ts').then(({ fillGasCommand }) => fillGasCommand),
+  ],
+  [
     'anvil',
     "start a node by Anvil's flags, with its defaults and output",
     () => import('./anvil/command.ts').then(({ fillAnvilCommand }) => fillAnvilCommand),

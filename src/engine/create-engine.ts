@@ -29,6 +29,9 @@ import { refusedOnDisk } from './pool/restore-pool.ts'
 import { withHeldStates } from './queries/held-states.ts'
 import { createQueries, type QueryOptions } from './queries/queries.ts'
 import type { RandomBytes } from './randomness.ts'
+import { EngineCoverage } from './recording/coverage.ts'
+import { EngineGas } from './recording/gas.ts'
+import type { Recordings } from './recording/recordings.ts'
 import { EngineReplica } from './replica.ts'
 import type { Enqueue } from './serial-queue.ts'
 import { CodeMaps } from './sources/code-maps.ts'
@@ -53,6 +56,8 @@ export interface EngineOptions extends QueryOptions {
   /** Wall clock, Unix seconds. */
   readonly now: () => number
   readonly random: RandomBytes
+  /** What is recorded of the code that runs. */
+  readonly recordings: Recordings
   /** What executes messages. */
   readonly evm: EvmChoice
   readonly mining: MiningMode
@@ -148,6 +153,7 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
   const nameFailure = createFailureNaming(options.names)
   const mining = createMining({
     ...chain,
+    vm: options.recordings.on(chain.vm, 'transactions'),
     pool,
     clock,
     blockOverrides,
@@ -167,6 +173,7 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
     logger,
     now,
     random: options.random,
+    recordings: options.recordings,
     events,
     accounts: options.accounts,
     nameFailure,
@@ -194,16 +201,19 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
 function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
   const { options, parts, queue, dev, peers, sources } = open
   const { collector } = parts
-  const { names } = options
+  const { names, recordings } = options
   const { events } = parts
   const queries = heldQueries(parts, options)
+  const maps = new CodeMaps(sources)
   let closing: Promise<void> | undefined
   const engine: Engine = {
     config: parts.config,
     commands,
     accounts: options.accounts,
     names,
-    stackTraces: new StackTraces({ store: sources, maps: new CodeMaps(sources), names, events, queries }),
+    stackTraces: new StackTraces({ store: sources, maps, names, events, queries }),
+    coverage: new EngineCoverage({ recordings, store: sources, maps }),
+    gas: new EngineGas({ recordings, maps, vm: parts.vm, events, queries }),
     sources: new EngineSources(sources, queue.enqueueFor()),
     dev: new EngineDevTools(dev, queue.enqueueFor()),
     forCall: (call) => withQueue(engine, open, queue.enqueueFor(call)),

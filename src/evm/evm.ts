@@ -32,6 +32,7 @@ import { bytesOf, type FrameData } from './memory-range.ts'
 import { type PrecompileRun, runPrecompile } from './precompile-call.ts'
 import { PRESENT_FRAMES, type VmRules } from './rules.ts'
 import { TICKS_PER_CALL } from './scheduler.ts'
+import { advanceCounted } from './tracing/counted-interpreter.ts'
 import { frameStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
 import { tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
@@ -145,8 +146,9 @@ export class Evm {
     const { opcodes } = this.run.rules
     try {
       if (this.#execution !== undefined) this.#execution.advance(frame)
-      else if (tracer?.step === undefined) advance(frame, opcodes, Number.POSITIVE_INFINITY)
-      else advanceTraced(frame, opcodes, tracer)
+      else if (tracer?.step !== undefined) advanceTraced(frame, opcodes, tracer)
+      else if (tracer?.countsOf !== undefined) advanceCounted(frame, opcodes, tracer.countsOf(frame.code))
+      else advance(frame, opcodes, Number.POSITIVE_INFINITY)
     } catch (error) {
       return this.#failed(frame, error)
     }

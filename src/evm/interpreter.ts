@@ -10,7 +10,7 @@ const LINE_BYTES = 256
 const TICKS_PER_LINE = 8
 
 /** An opcode that runs from the table takes as long as this part of a jump, at least. */
-const TICKS_PER_RUN = 0.25
+export const TICKS_PER_RUN = 0.25
 
 /**
  * Runs until `frame.status` is no longer `running`, or the clock requires a pause.

@@ -7,6 +7,7 @@ import { createEngine } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Peers } from '../engine/peers/peer-scoring.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
+import type { Recordings } from '../engine/recording/recordings.ts'
 import { copySources } from '../engine/sources/copy-sources.ts'
 import { type LocalAccounts, MINER_ADDRESS } from '../engine/wallet/accounts.ts'
 import type { Wallet } from '../engine/wallet/wallet.ts'
@@ -42,6 +43,8 @@ export interface NodeParts {
   readonly accounts: LocalAccounts
   readonly wallet: Wallet
   readonly names: AbiRegistry
+  /** Kept when the engine is replaced, and shared with the chains of a pool. */
+  readonly recordings: Recordings
   /** The callers of a node, kept when its engine is replaced. */
   readonly ownPeers: Peers | undefined
   /** The callers of another node, shared with it. */
@@ -121,7 +124,7 @@ export class ChainOpener {
     joining: Joining | undefined,
     forked: Forked | undefined,
   ): Promise<Engine> {
-    const { options, accounts, wallet, names, logger, now, random, from } = this.#parts
+    const { options, accounts, wallet, names, recordings, logger, now, random, from } = this.#parts
     const { ownPeers, sharedPeers } = this.#parts
     // Sources explain code, whichever chain it is on: a reset keeps them.
     if (this.#store !== undefined) await copySources(this.#store, store)
@@ -141,6 +144,7 @@ export class ChainOpener {
       store,
       accounts: wallet,
       names,
+      recordings,
       logger,
       now,
       random,

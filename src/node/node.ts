@@ -10,10 +10,13 @@ import { EngineHolder } from '../engine/engine-holder.ts'
 import { createForkAnew, openUpstream } from '../engine/fork/open-upstream.ts'
 import { openPeers, type Peers } from '../engine/peers/peer-scoring.ts'
 import { createRandomness } from '../engine/randomness.ts'
+import type { CoverageReport } from '../engine/recording/model.ts'
+import { Recordings } from '../engine/recording/recordings.ts'
 import { createAccounts, type LocalAccounts } from '../engine/wallet/accounts.ts'
 import { createKeyStore, openKeyStore } from '../engine/wallet/key-store.ts'
 import { createWallet } from '../engine/wallet/wallet.ts'
 import { NodeError } from '../errors.ts'
+import type { GasReport } from '../gas/gas-report.ts'
 import { silentLogger } from '../logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from '../options/options.ts'
 import type { Peg } from '../peg/peg.ts'
@@ -42,6 +45,7 @@ import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { networkOf } from './network-file.ts'
 import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
 import { clientVersion, clockOf, namesOf, VERSION } from './parts.ts'
+import { startRecordings, writeRecordings } from './recording-files.ts'
 import { type SimulateOptions, type SimulateResults, type SimulateStep, simulate } from './simulation.ts'
 
 export type { ProviderMessage }
@@ -87,6 +91,13 @@ export interface Node {
    * ids of the compilations. Throws `NodeError` (`invalid-params`) for what holds none.
    */
   addSources(given: object | string): Promise<readonly Hex[]>
+  /**
+   * What has run of the sources that the node knows, since its start with the option `coverage` or since `evm_startCoverage`:
+   * files in istanbul's format. Chains of a pool share the record of the node that they are copies of.
+   */
+  coverage(): Promise<CoverageReport>
+  /** Where the transactions of new blocks spent gas since the start with the option `gasDir` or `evm_startGasProfile`. */
+  gas(): Promise<GasReport>
   /** The chain without JSON: domain values in and out. */
   readonly engine: Engine
   /** Answers JSON-RPC text; `serve` and `rpcHandler` use it. */
@@ -202,11 +213,18 @@ async function partsOf(given: NodeOptions, from: CopyStart | undefined): Promise
     accounts,
     wallet: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),
     names: copyOnWrite(from === undefined ? await namesOf(options) : from.names),
+    recordings: from?.recordings ?? recordingsOf(options),
     // Callers stay when a reset puts another engine, with a store of its own, in the place of the first.
     ownPeers: isReplaceable ? await openPeers(createMemoryStore()) : undefined,
     sharedPeers: from?.shared?.peers,
     from,
   }
+}
+
+function recordingsOf(options: ResolvedNodeOptions): Recordings {
+  const recordings = new Recordings()
+  startRecordings(recordings, options)
+  return recordings
 }
 
 function dispatcherOf(
@@ -254,6 +272,7 @@ function nodeOf(
   cluster: Cluster | undefined,
 ): Node {
   const { options, ownPeers } = parts
+  parts.recordings.hold()
   const caller = new InProcessCaller(parts.logger)
   const apis = new HttpApis({
     node: holder,
@@ -263,6 +282,7 @@ function nodeOf(
 
   async function close(): Promise<void> {
     caller.close()
+    if (parts.recordings.release()) await writeRecordings(holder.engine, options, parts.logger)
     await apis.close()
     await cluster?.leave()
     await chains.peg?.close()
@@ -298,6 +318,8 @@ function nodeOf(
     },
     simulate: (steps, given) => simulate({ engine: holder.engine, options }, steps, given),
     addSources: (given) => addSources(holder.engine, given),
+    coverage: () => holder.engine.coverage.report(),
+    gas: () => holder.engine.gas.report(),
     on(event, listener) {
       // Libraries also listen to events that a node in process never emits, such as a change of its chain.
       if (event === 'message') caller.add(listener)
@@ -349,6 +371,7 @@ function originIn({ parts, chains, holder }: Opened, dispatcher: Dispatcher): Or
       genesis: chains.genesis,
       names: parts.names.copy(),
       accounts: holder.engine.accounts.copy(),
+      recordings: parts.recordings,
       modes: holder.engine.dev.modes(),
       bitcoin: chains.peg?.simulated?.snapshot(),
     }),

@@ -6,6 +6,7 @@ import type { Hex } from '../encoding/hex.ts'
 import type { NodeModes } from '../engine/dev/dev-tools.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Peers } from '../engine/peers/peer-scoring.ts'
+import type { Recordings } from '../engine/recording/recordings.ts'
 import { type Accounts, accountsOf, type LocalAccounts } from '../engine/wallet/accounts.ts'
 import type { WalletCopy } from '../engine/wallet/wallet.ts'
 import { NodeError } from '../errors.ts'
@@ -19,6 +20,8 @@ export interface Start {
   /** Never changes. */
   readonly names: AbiRegistry
   readonly accounts: WalletCopy
+  /** Shared: what runs on the copy is recorded with what runs on its node. */
+  readonly recordings: Recordings
   readonly modes: NodeModes
   /** Of a node with a Bitcoin chain. */
   readonly bitcoin?: BitcoinState | undefined

@@ -229,6 +229,24 @@ export const ENGINE_SETTINGS = {
     fallback: [],
     fallbackText: 'none',
   }),
+  coverage: setting(listOf(/^(transactions|calls|estimates)$/, 'some of transactions, calls, estimates'), {
+    flag: '--coverage <kinds>',
+    help: 'record from the start which code of contracts runs: in transactions, in calls, in estimates',
+    fallback: [],
+    fallbackText: 'off',
+  }),
+  coverageDir: setting(text, {
+    flag: '--coverage-dir <folder>',
+    help: 'write the coverage to a new file of this folder when the node closes; all kinds of runs unless --coverage names some',
+    fallback: undefined,
+    fallbackText: 'none',
+  }),
+  gasDir: setting(text, {
+    flag: '--gas-dir <folder>',
+    help: 'record from the start where transactions spend gas, and write it to a new file of this folder when the node closes',
+    fallback: undefined,
+    fallbackText: 'none',
+  }),
   fsync: setting(yesOrNo, {
     flag: '--fsync',
     help: 'wait until each block is on the disk itself (fsync), against loss of power',

@@ -34,6 +34,10 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
       strictCalls abi callGasCap gasEstimationCap`),
   },
   {
+    title: 'Coverage and gas',
+    keys: words('coverage coverageDir gasDir'),
+  },
+  {
     title: 'Limits of calls',
     keys: words(`rpcTimeoutMs methodTimeouts maxResponseBytes maxBatch maxDepth maxLogBlocks maxLogs filterTimeoutMs
       maxFilters maxSubscriptions maxTraces maxTraceBlocks maxTraceBytes maxTraceAnswer maxPending maxHeavy

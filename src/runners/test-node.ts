@@ -78,7 +78,13 @@ async function markOf(engine: Engine): Promise<() => Promise<void>> {
 
 /** Starts the node of a file, in memory unless the options name a directory. */
 export async function openTestNode(options: NodeOptions = {}): Promise<TestNode> {
-  const node = await createNode(options)
+  // `tandem coverage` and `tandem gas` name the folders for the processes of their command.
+  const { TANDEM_COVERAGE_DIR, TANDEM_GAS_DIR } = process.env
+  const node = await createNode({
+    ...options,
+    coverageDir: options.coverageDir ?? TANDEM_COVERAGE_DIR,
+    gasDir: options.gasDir ?? TANDEM_GAS_DIR,
+  })
   let server: Promise<Server> | undefined
   let restore: (() => Promise<void>) | undefined
   return {

@@ -5,23 +5,27 @@
 import type { Declaration } from './contract-model.ts'
 import type { FunctionKind, FunctionModel, SourceFile, SourceRange } from './source-file.ts'
 
-type Node = Readonly<Record<string, unknown>>
+/** A node of a tree; what its members hold is not checked. */
+export type Node = Readonly<Record<string, unknown>>
 
 /** Finds a source by the id that trees and maps use. */
 export type FileOf = (id: number) => SourceFile | undefined
 
-function isNode(value: unknown): value is Node {
+/** Is it an object? */
+export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A node of the older form as one of the compact form. */
-function compact(node: Node): Node {
+export function compact(node: Node): Node {
   if (typeof node.nodeType === 'string' || typeof node.name !== 'string') return node
   const attributes = isNode(node.attributes) ? node.attributes : {}
   return { ...attributes, nodeType: node.name, id: node.id, src: node.src, nodes: node.children }
 }
 
-const nodesIn = (value: unknown): Node[] => (Array.isArray(value) ? value.filter(isNode).map(compact) : [])
+/** The nodes of a list. */
+export const nodesIn = (value: unknown): Node[] =>
+  Array.isArray(value) ? value.filter(isNode).map(compact) : []
 
 /** Reads `start:length:file`. */
 export function rangeOf(src: unknown, fileOf: FileOf): SourceRange | undefined {
@@ -48,7 +52,8 @@ function kindOf(node: Node): FunctionKind {
   }
 }
 
-const SHOWN_NAMES: Readonly<Partial<Record<FunctionKind, string>>> = {
+/** How functions without a name are shown. */
+export const SHOWN_NAMES: Readonly<Partial<Record<FunctionKind, string>>> = {
   constructor: 'constructor',
   fallback: '<fallback>',
   receive: '<receive>',

@@ -2,6 +2,7 @@
  * An engine that mines, reorganises and goes back under faults of its disk. What has to hold: after each start the head is
  * that of the last command that was acknowledged, and everything that it refers to is there and in order.
  */
+
 import { readFileSync } from 'node:fs'
 import { createAbiRegistry } from '../../src/abi/registry.ts'
 import { CHAINS } from '../../src/chain/config.ts'
@@ -12,6 +13,7 @@ import type { Hex } from '../../src/encoding/hex.ts'
 import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createRandomness } from '../../src/engine/randomness.ts'
+import { Recordings } from '../../src/engine/recording/recordings.ts'
 import { verifyStore } from '../../src/engine/verification/verify.ts'
 import { accountsOf } from '../../src/engine/wallet/accounts.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
@@ -54,6 +56,7 @@ function openEngine(store: Store): Promise<Engine> {
   const random = createRandomness('simulated')
   const milliseconds = () => performance.now()
   return createEngine({
+    recordings: new Recordings(),
     config,
     genesis,
     store,

@@ -2,6 +2,7 @@
  * The exchanges of eth_simulateV1 that the specification of Ethereum's JSON-RPC has (fixtures/execution-apis), a chain
  * like the one they were recorded on, and the members in which two answers differ.
  */
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { createAbiRegistry } from '../../src/abi/registry.ts'
 import { CHAINS, type ChainConfig, withBlockGasLimit, withMinimumGasPrice } from '../../src/chain/config.ts'
@@ -9,6 +10,7 @@ import { parseGenesis } from '../../src/chain/genesis.ts'
 import { createEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createRandomness } from '../../src/engine/randomness.ts'
+import { Recordings } from '../../src/engine/recording/recordings.ts'
 import { accountsOf } from '../../src/engine/wallet/accounts.ts'
 import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
@@ -79,6 +81,7 @@ function openEngine(): Promise<Engine> {
   const milliseconds = () => performance.now()
   const keyStore = createKeyStore({ milliseconds })
   return createEngine({
+    recordings: new Recordings(),
     config,
     genesis: parseGenesis(JSON.parse(readFileSync('genesis/regtest.json', 'utf8')), config, {
       addresses: [],

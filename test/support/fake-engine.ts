@@ -12,6 +12,9 @@ import type { EngineEvents } from '../../src/engine/model.ts'
 import type { Peers } from '../../src/engine/peers/peer-scoring.ts'
 import type { SimulationStep, StepResult } from '../../src/engine/queries/simulate-steps.ts'
 import { createRandomness } from '../../src/engine/randomness.ts'
+import { EngineCoverage } from '../../src/engine/recording/coverage.ts'
+import { EngineGas } from '../../src/engine/recording/gas.ts'
+import { Recordings } from '../../src/engine/recording/recordings.ts'
 import { CodeMaps } from '../../src/engine/sources/code-maps.ts'
 import { SourceStore } from '../../src/engine/sources/source-store.ts'
 import { EngineSources } from '../../src/engine/sources/sources.ts'
@@ -21,6 +24,7 @@ import { createKeyStore } from '../../src/engine/wallet/key-store.ts'
 import { createWallet } from '../../src/engine/wallet/wallet.ts'
 import { invalidParams, type NodeError } from '../../src/errors.ts'
 import type { CallFrame } from '../../src/evm/tracing/call-frame.ts'
+import { createVm } from '../../src/evm/vm.ts'
 import { Overlay } from '../../src/state/overlay.ts'
 import { createMemoryStore } from '../../src/store/memory-store.ts'
 import {
@@ -344,10 +348,14 @@ export function fakeEngine(
     throw error
   })
   const store = new SourceStore(createMemoryStore())
+  const maps = new CodeMaps(store)
+  const recordings = new Recordings()
   const engine: Engine = {
     holdStates: () => undefined,
     sources: new EngineSources(store, (job) => job(new EngineCall())),
-    stackTraces: new StackTraces({ store, maps: new CodeMaps(store), names, events, queries }),
+    stackTraces: new StackTraces({ store, maps, names, events, queries }),
+    coverage: new EngineCoverage({ recordings, store, maps }),
+    gas: new EngineGas({ recordings, maps, vm: createVm({ chainId: config.chainId }), events, queries }),
     config,
     commands,
     queries,

@@ -24,6 +24,7 @@ import { nodeSource } from '../../store/state-nodes.ts'
 import type { AccountEdit } from '../dev/state-edits.ts'
 import { withUpstreamBridge } from '../fork/bridge-views.ts'
 import { createFork, type Fork } from '../fork/fork.ts'
+import type { Recordings } from '../recording/recordings.ts'
 import type { ChainAccess } from './ancestry.ts'
 import { Blockchain, type BlockWithState } from './blockchain.ts'
 import { withChainStart } from './chain-start.ts'
@@ -82,6 +83,8 @@ export interface ChainOptions {
   readonly now: () => number
   /** What executes messages. */
   readonly evm: EvmChoice
+  /** What is recorded of the code that runs. */
+  readonly recordings: Recordings
   /** Signatures that ECRECOVER answers from a list, which may change. */
   readonly signatures: ImpersonatedSignatures
 }
@@ -152,7 +155,7 @@ interface ChainVms {
 }
 
 async function openVms(
-  { evm, signatures, logger }: ChainOptions,
+  { evm, signatures, logger, recordings }: ChainOptions,
   fork: Fork | undefined,
   config: ChainConfig,
 ): Promise<ChainVms> {
@@ -175,7 +178,7 @@ async function openVms(
       logger.warn(notice)
     },
   })
-  return { vm, importVm, notices }
+  return { vm, importVm: recordings.on(importVm, 'transactions'), notices }
 }
 
 /** Makes VMs with the chosen EVM; that of the library is loaded where it is chosen. */

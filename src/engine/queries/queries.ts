@@ -116,10 +116,12 @@ function poolQueries({ pool, headState }: Context) {
 }
 
 function simulationQueries(context: Context) {
-  const calls = new StateSimulations(context)
-  const blocks = new StateBlockSimulations({ ...context, pending: context.mining.pending })
-  const sequences = new StateCallSequences(context)
-  const steps = new StateStepSimulations(context)
+  const { recordings, mining } = context
+  const recorded = { ...context, vm: recordings.on(context.vm, 'calls') }
+  const calls = new StateSimulations({ ...recorded, estimateVm: recordings.on(context.vm, 'estimates') })
+  const blocks = new StateBlockSimulations({ ...recorded, pending: mining.pending })
+  const sequences = new StateCallSequences(recorded)
+  const steps = new StateStepSimulations(recorded)
   return {
     call: (...given) => calls.call(...given),
     estimateGas: (...given) => calls.estimateGas(...given),

@@ -3,6 +3,7 @@ import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
 import { type Failure, failureError } from '../../evm/failure-message.ts'
+import type { Vm } from '../../evm/rules.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { type AccessList, createAccessList } from '../../execution/access-list.ts'
 import { applyTransaction, TransactionRejected } from '../../execution/apply-transaction.ts'
@@ -79,6 +80,8 @@ export interface TracedCall {
 
 interface Parts extends PlaceParts {
   readonly logger: Logger
+  /** The VM of estimates. */
+  readonly estimateVm: Vm
   /** Gas; requests with more are reduced to it. */
   readonly callGasCap: bigint
   readonly gasEstimationCap: bigint
@@ -142,6 +145,7 @@ export class StateSimulations implements Simulations {
       at = place.at
       return estimateGas({
         ...this.#messageParts(request, place, options.timeoutMs),
+        vm: this.#parts.estimateVm,
         gasCap: this.#gasCap(gasEstimationCap),
         named: nameFailure,
         fundsRule,

@@ -19,7 +19,13 @@ const MOST_MESSAGES = 10_000
 interface Found {
   /** Of the store at that time. */
   readonly generation: number
-  readonly map: CodeMap | undefined
+  readonly found: MappedCode | undefined
+}
+
+/** A map, and the id of the compilation that it belongs to. */
+export interface MappedCode {
+  readonly map: CodeMap
+  readonly compilation: Hex
 }
 
 /** Finds maps, and keeps them. */
@@ -29,7 +35,9 @@ export class CodeMaps {
     maxSize: CACHE_CHARACTERS,
     sizeCalculation: ({ size }) => Math.max(1, size),
   })
-  readonly #codes = new WeakMap<Uint8Array, Found>()
+  readonly #loading = new Map<Hex, Promise<CompilationMap | undefined>>()
+  readonly #created = new WeakMap<Uint8Array, Found>()
+  readonly #deployed = new WeakMap<Uint8Array, Found>()
 
   constructor(store: SourceStore) {
     this.#store = store
@@ -39,6 +47,12 @@ export class CodeMaps {
   async compilation(id: Hex): Promise<CompilationMap | undefined> {
     const kept = this.#compilations.get(id)
     if (kept !== undefined) return kept
+    const loading = this.#loading.get(id) ?? this.#load(id)
+    this.#loading.set(id, loading)
+    return loading.finally(() => this.#loading.delete(id))
+  }
+
+  async #load(id: Hex): Promise<CompilationMap | undefined> {
     const compilation = await this.#store.get(id)
     if (compilation === undefined) return undefined
     const map = new CompilationMap(compilation)
@@ -55,8 +69,10 @@ export class CodeMaps {
       const message = messages[read]
       if (message === undefined) break
       await yieldIfDue()
-      const map = await this.#mapOf(message)
-      if (map !== undefined) found.set(message, map)
+      const { code, kind } = message
+      const isCreation = kind === 'create' || kind === 'create2'
+      const mapped = code && (await this.ofCode(code, isCreation))
+      if (mapped !== undefined) found.set(message, mapped.map)
       for (const { message: next } of message.sent) {
         if (messages.length < MOST_MESSAGES) messages.push(next)
       }
@@ -64,32 +80,33 @@ export class CodeMaps {
     return (message) => found.get(message)
   }
 
-  async #mapOf({ code, kind }: RecordedMessage): Promise<CodeMap | undefined> {
-    if (code === undefined) return undefined
+  /** The map of init code, or of the code of a contract. */
+  async ofCode(code: Uint8Array, isCreation: boolean): Promise<MappedCode | undefined> {
     const { generation } = this.#store
-    const known = this.#codes.get(code)
-    if (known?.generation === generation) return known.map
-    const isCreation = kind === 'create' || kind === 'create2'
-    const map = isCreation ? await this.#created(code) : await this.#deployed(code)
-    this.#codes.set(code, { generation, map })
-    return map
+    const codes = isCreation ? this.#created : this.#deployed
+    const known = codes.get(code)
+    if (known?.generation === generation) return known.found
+    const found = isCreation ? await this.#mapCreated(code) : await this.#mapDeployed(code)
+    codes.set(code, { generation, found })
+    return found
   }
 
-  async #deployed(code: Uint8Array): Promise<CodeMap | undefined> {
+  async #mapDeployed(code: Uint8Array): Promise<MappedCode | undefined> {
     const match = await this.#store.match(code)
-    return match && (await this.compilation(match.compilation))?.code(match, false)
+    const map = match && (await this.compilation(match.compilation))?.code(match, false)
+    return match && map && { map, compilation: match.compilation }
   }
 
-  async #created(initcode: Uint8Array): Promise<CodeMap | undefined> {
-    let partial: CodeMap | undefined
+  async #mapCreated(initcode: Uint8Array): Promise<MappedCode | undefined> {
+    let partial: MappedCode | undefined
     const ids = await this.#store.mayHaveCreated(initcode)
     for (const id of ids.slice(0, MOST_READ)) {
       const compilation = await this.compilation(id)
       const found = compilation?.creationOf(initcode)
-      if (compilation === undefined || found === undefined) continue
-      const map = compilation.code(found, true)
-      if (found.kind === 'exact') return map
-      partial ??= map
+      const map = found && compilation?.code(found, true)
+      if (found === undefined || map === undefined) continue
+      if (found.kind === 'exact') return { map, compilation: id }
+      partial ??= { map, compilation: id }
     }
     return partial
   }

@@ -12,7 +12,7 @@ function costOfFailure(frame: Frame, row: Operation | undefined, gasBefore: numb
 }
 
 /** Runs one opcode. Throws `EvmFailure` when it ends the frame with a failure. */
-function runOne(frame: Frame, row: Operation | undefined): void {
+export function runOne(frame: Frame, row: Operation | undefined): void {
   if (row === undefined) fail(FAILURE.INVALID_OPCODE)
   if (frame.sp < row.pops) fail(FAILURE.STACK_UNDERFLOW)
   if (frame.sp > row.room) fail(FAILURE.STACK_OVERFLOW)

@@ -4,6 +4,7 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { StorageValue } from '../../state/state-keys.ts'
 import type { FrameFailure, FrameKind } from './call-frame.ts'
+import type { InstructionCounts } from './instruction-counts.ts'
 
 /** The start of a call or creation. Gas in gas, value in wei. */
 export interface FrameStart {
@@ -91,6 +92,8 @@ export interface Tracer {
    * passes to its callee; `failure` is one of `FAILURE` when the opcode ended the frame with one.
    */
   stepped?(frame: FrameView, cost: number, failure: string | undefined): void
+  /** Before code of the frame entered last runs, and goes on: where its instructions are counted. Without effect beside `step`. */
+  countsOf?(code: Uint8Array): InstructionCounts
   /** The last event. */
   finish?(end: TraceEnd): void
 }

@@ -4,6 +4,7 @@ import { NAME_METHODS } from './abi.ts'
 import { ALCHEMY_METHODS } from './alchemy.ts'
 import { BTC_METHODS } from './btc.ts'
 import { COMPARISON_METHODS } from './comparison.ts'
+import { COVERAGE_METHODS } from './coverage.ts'
 import { DEBUG_METHODS } from './debug.ts'
 import { DEBUG_GETH_METHODS } from './debug-geth.ts'
 import { DEBUG_RAW_METHODS } from './debug-raw.ts'
@@ -37,6 +38,7 @@ import { TRANSACTION_METHODS } from './eth/transaction.ts'
 import { EVM_METHODS } from './evm.ts'
 import { STEP_METHODS } from './evm-simulate.ts'
 import { EXT_METHODS } from './ext.ts'
+import { GAS_METHODS } from './gas.ts'
 import { MNR_METHODS } from './mnr.ts'
 import { DECODING_METHODS } from './names.ts'
 import { NET_METHODS } from './net.ts'
@@ -82,6 +84,8 @@ export const METHODS: readonly AnyMethod[] = [
   ...SOURCE_METHODS,
   ...TOKEN_METHODS,
   ...STACK_TRACE_METHODS,
+  ...COVERAGE_METHODS,
+  ...GAS_METHODS,
   ...VARIABLE_METHODS,
   ...DECODING_METHODS,
   ...COMPARISON_METHODS,

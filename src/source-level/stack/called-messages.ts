@@ -2,6 +2,7 @@
 import type { SourceFrame } from '../../errors.ts'
 import type { CodeMap } from '../code-map.ts'
 import type { RecordedMessage } from '../message-recorder.ts'
+import type { FunctionModel } from '../source-file.ts'
 import { type CodeOf, selectorOf } from './message-run.ts'
 import { shownFrame } from './shown-frame.ts'
 import { placeOf } from './stack-frame.ts'
@@ -17,11 +18,15 @@ export interface CalledMessage {
   readonly site?: SourceFrame
 }
 
-function calledFunction({ isCreation, contract }: CodeMap, message: RecordedMessage): string | undefined {
-  if (isCreation) return 'constructor'
+/** The function that a message called; of a creation the constructor, if it is declared. */
+export function calledFunction(
+  { isCreation, contract }: CodeMap,
+  message: RecordedMessage,
+): FunctionModel | undefined {
+  if (isCreation) return contract?.constructor_
   const called = contract?.bySelector.get(selectorOf(message))
   const other = message.input.length === 0 ? (contract?.receive ?? contract?.fallback) : contract?.fallback
-  return (called ?? other)?.name
+  return called ?? other
 }
 
 /** All messages, each before those that it sent. */
@@ -29,7 +34,7 @@ export function calledMessages(root: RecordedMessage, codeOf: CodeOf): CalledMes
   const found: CalledMessage[] = []
   function visit(message: RecordedMessage, traceAddress: readonly number[], site?: SourceFrame): void {
     const code = codeOf(message)
-    const called = code && calledFunction(code, message)
+    const called = code?.isCreation ? 'constructor' : code && calledFunction(code, message)?.name
     found.push({
       traceAddress,
       ...(code && { contract: code.name }),

@@ -4,6 +4,7 @@ import { orNull } from '../checks.ts'
 import { callFor } from '../client.ts'
 import { CallTreeView, Failure } from '../components/call-tree.tsx'
 import { EventTable } from '../components/event-table.tsx'
+import { FlameGraph } from '../components/flame-graph.tsx'
 import { Fields, Heading, Section, Show, Table } from '../components/layout.tsx'
 import { RuleComparison } from '../components/rule-comparison.tsx'
 import { StackTrace } from '../components/stack-trace.tsx'
@@ -241,6 +242,7 @@ function Mined({ found, receipt }: { readonly found: Found; readonly receipt: Re
       <Payouts receipt={receipt} />
       <Events receipt={receipt} events={events} />
       {canTrace && <StateChanges hash={transaction.hash} />}
+      {may('evm_gasProfile') && !isRemasc(transaction) && <FlameGraph hash={transaction.hash} />}
       {canTrace && <Steps hash={transaction.hash} />}
       {may('debug_compareRules') && !isRemasc(transaction) && <RuleComparison hash={transaction.hash} />}
     </>

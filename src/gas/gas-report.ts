@@ -1,0 +1,141 @@
+/** Where transactions spent gas, as plain values; reports of several runs add up. */
+import { z } from 'zod'
+
+const Gas = z.number()
+
+/** Gas of transactions of one kind. */
+const GasStats = z.strictObject({
+  contract: z.string(),
+  /** Absent for deployments. */
+  function: z.string().optional(),
+  calls: z.int(),
+  min: Gas,
+  max: Gas,
+  total: Gas,
+})
+
+const Frame = z.strictObject({
+  name: z.string(),
+  contract: z.string().optional(),
+  file: z.string().optional(),
+  /** Of the declaration of a function, or of a line. */
+  line: z.int().optional(),
+})
+
+/** A stack with the gas that its last frame spent itself. The last frame is a line where its source is known. */
+const Stack = z.strictObject({ frames: z.array(z.int()), gas: Gas })
+
+/** Where gas went. All gas is that of transactions; `gasUsed` is what their receipts have, the sum of `stacks` without `refunds`. */
+export const GasReport = z.strictObject({
+  transactions: z.int(),
+  gasUsed: Gas,
+  /** Taken off at the end of transactions. */
+  refunds: Gas,
+  deployments: z.array(GasStats),
+  methods: z.array(GasStats),
+  functions: z.array(
+    z.strictObject({
+      contract: z.string(),
+      function: z.string(),
+      file: z.string().optional(),
+      line: z.int().optional(),
+      calls: z.int(),
+      /** Without what it called. */
+      self: Gas,
+      total: Gas,
+    }),
+  ),
+  lines: z.array(z.strictObject({ file: z.string(), line: z.int(), gas: Gas })),
+  opcodes: z.array(z.strictObject({ contract: z.string(), group: z.string(), gas: Gas })),
+  frames: z.array(Frame),
+  stacks: z.array(Stack),
+  notes: z.array(z.string()),
+})
+
+/** Where gas went. */
+export type GasReport = z.output<typeof GasReport>
+/** A frame of a stack. */
+export type GasFrame = z.output<typeof Frame>
+/** Gas of transactions of one kind. */
+export type GasStats = z.output<typeof GasStats>
+
+/** Rows by a key, in the order of their first mention. */
+class Rows<T> {
+  readonly #rows = new Map<string, T>()
+  readonly #add: (to: T, row: T) => void
+
+  constructor(add: (to: T, row: T) => void) {
+    this.#add = add
+  }
+
+  take(key: string, row: T): void {
+    const known = this.#rows.get(key)
+    if (known === undefined) this.#rows.set(key, { ...row })
+    else this.#add(known, row)
+  }
+
+  get all(): T[] {
+    return [...this.#rows.values()]
+  }
+}
+
+const keyOf = (...parts: readonly (string | number | undefined)[]): string => JSON.stringify(parts)
+
+function addStats(to: GasStats, { calls, min, max, total }: GasStats): void {
+  to.min = Math.min(to.min, min)
+  to.max = Math.max(to.max, max)
+  to.calls += calls
+  to.total += total
+}
+
+const addGas = (to: { gas: number }, { gas }: { readonly gas: number }): void => {
+  to.gas += gas
+}
+
+/** The sum of reports. */
+export function mergeGas(reports: readonly GasReport[]): GasReport {
+  const deployments = new Rows<GasStats>(addStats)
+  const methods = new Rows<GasStats>(addStats)
+  const functions = new Rows<GasReport['functions'][number]>((to, { calls, self, total }) => {
+    to.calls += calls
+    to.self += self
+    to.total += total
+  })
+  const lines = new Rows<GasReport['lines'][number]>(addGas)
+  const opcodes = new Rows<GasReport['opcodes'][number]>(addGas)
+  const stacks = new Rows<GasReport['stacks'][number]>(addGas)
+  const frames = new Map<string, { readonly index: number; readonly frame: GasFrame }>()
+  const sums = { transactions: 0, gasUsed: 0, refunds: 0 }
+  for (const report of reports) {
+    sums.transactions += report.transactions
+    sums.gasUsed += report.gasUsed
+    sums.refunds += report.refunds
+    for (const row of report.deployments) deployments.take(keyOf(row.contract), row)
+    for (const row of report.methods) methods.take(keyOf(row.contract, row.function), row)
+    for (const row of report.functions)
+      functions.take(keyOf(row.contract, row.function, row.file, row.line), row)
+    for (const row of report.lines) lines.take(keyOf(row.file, row.line), row)
+    for (const row of report.opcodes) opcodes.take(keyOf(row.contract, row.group), row)
+    const indexes = report.frames.map((frame) => {
+      const key = keyOf(frame.name, frame.contract, frame.file, frame.line)
+      const known = frames.get(key) ?? { index: frames.size, frame }
+      frames.set(key, known)
+      return known.index
+    })
+    for (const { frames: own, gas } of report.stacks) {
+      const renamed = own.map((index) => indexes[index] ?? 0)
+      stacks.take(renamed.join(), { frames: renamed, gas })
+    }
+  }
+  return {
+    ...sums,
+    deployments: deployments.all,
+    methods: methods.all,
+    functions: functions.all,
+    lines: lines.all,
+    opcodes: opcodes.all,
+    frames: [...frames.values()].map(({ frame }) => frame),
+    stacks: stacks.all,
+    notes: [...new Set(reports.flatMap(({ notes }) => notes))],
+  }
+}
