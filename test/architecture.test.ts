@@ -23,6 +23,7 @@ const LAYERS = [
   'state',
   'evm',
   'source-level',
+  'debugger',
   'execution',
   'comparison',
   'ethereumjs',

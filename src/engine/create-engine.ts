@@ -32,6 +32,7 @@ import type { RandomBytes } from './randomness.ts'
 import { EngineReplica } from './replica.ts'
 import type { Enqueue } from './serial-queue.ts'
 import { CodeMaps } from './sources/code-maps.ts'
+import { SourceDebugger } from './sources/debugger.ts'
 import { SourceStore } from './sources/source-store.ts'
 import { EngineSources } from './sources/sources.ts'
 import { StackTraces } from './sources/stack-traces.ts'
@@ -197,13 +198,16 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
   const { names } = options
   const { events } = parts
   const queries = heldQueries(parts, options)
+  const maps = new CodeMaps(sources)
+  const holdStates = () => collector?.hold()
   let closing: Promise<void> | undefined
   const engine: Engine = {
     config: parts.config,
     commands,
     accounts: options.accounts,
     names,
-    stackTraces: new StackTraces({ store: sources, maps: new CodeMaps(sources), names, events, queries }),
+    stackTraces: new StackTraces({ store: sources, maps, names, events, queries }),
+    debugger: new SourceDebugger({ maps, queries, holdStates }),
     sources: new EngineSources(sources, queue.enqueueFor()),
     dev: new EngineDevTools(dev, queue.enqueueFor()),
     forCall: (call) => withQueue(engine, open, queue.enqueueFor(call)),
@@ -220,7 +224,7 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
       },
       startMining: () => commands.startMining(),
     }),
-    holdStates: () => collector?.hold(),
+    holdStates,
     retire: (replace) =>
       queue.retire(() => {
         replace()

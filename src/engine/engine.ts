@@ -53,6 +53,7 @@ import type { TokenQueries } from './queries/tokens.ts'
 import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueFields } from './queries/value-field.ts'
 import type { Replica } from './replica.ts'
+import type { Debugger } from './sources/debugger.ts'
 import type { Sources, SourceTraces } from './sources/model.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -242,6 +243,8 @@ export interface Engine {
   readonly sources: Sources
   /** Failures explained by those sources. Call its methods on it. */
   readonly stackTraces: SourceTraces
+  /** Opens executions in a debugger, by the same sources. */
+  readonly debugger: Debugger
   readonly dev: DevTools
   /** Scores and bans of remote callers. */
   readonly peers: Peers

@@ -13,6 +13,7 @@ import type { Peers } from '../../src/engine/peers/peer-scoring.ts'
 import type { SimulationStep, StepResult } from '../../src/engine/queries/simulate-steps.ts'
 import { createRandomness } from '../../src/engine/randomness.ts'
 import { CodeMaps } from '../../src/engine/sources/code-maps.ts'
+import { SourceDebugger } from '../../src/engine/sources/debugger.ts'
 import { SourceStore } from '../../src/engine/sources/source-store.ts'
 import { EngineSources } from '../../src/engine/sources/sources.ts'
 import { StackTraces } from '../../src/engine/sources/stack-traces.ts'
@@ -347,6 +348,7 @@ export function fakeEngine(
     holdStates: () => undefined,
     sources: new EngineSources(store, (job) => job(new EngineCall())),
     stackTraces: new StackTraces({ store, maps: new CodeMaps(store), names, events, queries }),
+    debugger: new SourceDebugger({ maps: new CodeMaps(store), queries, holdStates: () => undefined }),
     config,
     commands,
     queries,
