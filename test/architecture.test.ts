@@ -25,6 +25,7 @@ const LAYERS = [
   'source-level',
   'coverage',
   'gas',
+  'debugger',
   'execution',
   'comparison',
   'ethereumjs',

@@ -4,10 +4,10 @@ import {
   compact,
   type FileOf,
   isNode,
-  type Node,
   nodesIn,
   rangeOf,
   SHOWN_NAMES,
+  type SyntaxNode,
 } from '../source-level/syntax-tree.ts'
 
 /** Nodes of one tree that are read; what is behind them is not covered. */
@@ -79,13 +79,13 @@ const STATEMENTS = new Set([
 
 /** A node that waits to be read. */
 interface Waiting {
-  readonly node: Node
+  readonly node: SyntaxNode
   /** Index of the function around it. */
   readonly around: number
 }
 
 /** The children of a node, as the members of the compact form, or by their index in the older one. */
-function child(node: Node, name: string, index: number): Node | undefined {
+function child(node: SyntaxNode, name: string, index: number): SyntaxNode | undefined {
   const found = node[name] ?? nodesIn(node.nodes)[index]
   return isNode(found) ? compact(found) : undefined
 }
@@ -103,7 +103,7 @@ class TreeReader {
   }
 
   /** Reads a tree, in which nodes may contain each other. */
-  read(tree: Node): void {
+  read(tree: SyntaxNode): void {
     const seen = new WeakSet<object>()
     const waiting: Waiting[] = [{ node: tree, around: -1 }]
     for (let read = 0; read < MOST_NODES; read++) {
@@ -124,13 +124,13 @@ class TreeReader {
     }
   }
 
-  #rangeOf(node: Node | undefined): SourceRange | undefined {
+  #rangeOf(node: SyntaxNode | undefined): SourceRange | undefined {
     const range = rangeOf(node?.src, this.#fileOf)
     return range?.file === this.#file ? range : undefined
   }
 
   /** Notes the function that a node declares; its index. */
-  #functionOf(node: Node): number | undefined {
+  #functionOf(node: SyntaxNode): number | undefined {
     const { nodeType, name } = node
     const isFunction = nodeType === 'FunctionDefinition'
     if (!isFunction && nodeType !== 'ModifierDefinition') return undefined
@@ -143,7 +143,7 @@ class TreeReader {
     return this.functions.push({ name: kind, range, body }) - 1
   }
 
-  #take(node: Node, around: number): void {
+  #take(node: SyntaxNode, around: number): void {
     const { nodeType } = node
     if (typeof nodeType !== 'string') return
     const range = this.#rangeOf(node)
@@ -155,7 +155,7 @@ class TreeReader {
     if (branch !== undefined) this.branches.push({ ...branch, function: around })
   }
 
-  #branchOf(node: Node, nodeType: string, range: SourceRange): Omit<Branch, 'function'> | undefined {
+  #branchOf(node: SyntaxNode, nodeType: string, range: SourceRange): Omit<Branch, 'function'> | undefined {
     if (nodeType === 'FunctionCall') return this.#requireOf(node, range)
     if (nodeType !== 'IfStatement' && nodeType !== 'Conditional') return undefined
     const isIf = nodeType === 'IfStatement'
@@ -166,7 +166,7 @@ class TreeReader {
     return { kind: isIf ? 'if' : 'cond-expr', range, condition, ways: [whenTrue, whenFalse] }
   }
 
-  #requireOf(node: Node, range: SourceRange): Omit<Branch, 'function'> | undefined {
+  #requireOf(node: SyntaxNode, range: SourceRange): Omit<Branch, 'function'> | undefined {
     const called = child(node, 'expression', 0)
     const name = called?.name ?? called?.value
     if (called?.nodeType !== 'Identifier' || (name !== 'require' && name !== 'assert')) return undefined
@@ -177,14 +177,14 @@ class TreeReader {
   }
 }
 
-function shownKind(node: Node): string {
+function shownKind(node: SyntaxNode): string {
   const { kind } = node
   if (kind === 'constructor' || node.isConstructor === true) return 'constructor'
   return (kind === 'receive' ? SHOWN_NAMES.receive : SHOWN_NAMES.fallback) ?? ''
 }
 
 /** What can be covered in a source with this tree. Nothing is read twice, so a tree may contain itself. */
-export function coverableFile(file: SourceFile, tree: Node, fileOf: FileOf): CoverableFile {
+export function coverableFile(file: SourceFile, tree: SyntaxNode, fileOf: FileOf): CoverableFile {
   const reader = new TreeReader(file, fileOf)
   reader.read(tree)
   const { statements, functions, branches } = reader

@@ -35,6 +35,7 @@ import type { Recordings } from './recording/recordings.ts'
 import { EngineReplica } from './replica.ts'
 import type { Enqueue } from './serial-queue.ts'
 import { CodeMaps } from './sources/code-maps.ts'
+import { SourceDebugger } from './sources/debugger.ts'
 import { SourceStore } from './sources/source-store.ts'
 import { EngineSources } from './sources/sources.ts'
 import { StackTraces } from './sources/stack-traces.ts'
@@ -205,6 +206,7 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
   const { events } = parts
   const queries = heldQueries(parts, options)
   const maps = new CodeMaps(sources)
+  const holdStates = () => collector?.hold()
   let closing: Promise<void> | undefined
   const engine: Engine = {
     config: parts.config,
@@ -214,6 +216,7 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
     stackTraces: new StackTraces({ store: sources, maps, names, events, queries }),
     coverage: new EngineCoverage({ recordings, store: sources, maps }),
     gas: new EngineGas({ recordings, maps, vm: parts.vm, events, queries }),
+    debugger: new SourceDebugger({ maps, queries, holdStates }),
     sources: new EngineSources(sources, queue.enqueueFor()),
     dev: new EngineDevTools(dev, queue.enqueueFor()),
     forCall: (call) => withQueue(engine, open, queue.enqueueFor(call)),
@@ -230,7 +233,7 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
       },
       startMining: () => commands.startMining(),
     }),
-    holdStates: () => collector?.hold(),
+    holdStates,
     retire: (replace) =>
       queue.retire(() => {
         replace()

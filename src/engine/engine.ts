@@ -54,6 +54,7 @@ import type { FlatTrace, TraceQuery } from './queries/trace-filter.ts'
 import type { ValueFields } from './queries/value-field.ts'
 import type { Coverage, Gas } from './recording/model.ts'
 import type { Replica } from './replica.ts'
+import type { Debugger } from './sources/debugger.ts'
 import type { Sources, SourceTraces } from './sources/model.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -245,6 +246,8 @@ export interface Engine {
   readonly stackTraces: SourceTraces
   readonly coverage: Coverage
   readonly gas: Gas
+  /** Opens executions in a debugger, by the same sources. */
+  readonly debugger: Debugger
   readonly dev: DevTools
   /** Scores and bans of remote callers. */
   readonly peers: Peers

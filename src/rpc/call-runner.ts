@@ -12,6 +12,7 @@ import type { Route } from './cluster-routes.ts'
 import { createDeadlines, type DeadlineOf, within } from './deadlines.ts'
 import { positional } from './envelope.ts'
 import { ConsoleHistory } from './feeds/console-history.ts'
+import { DebugSessions } from './feeds/debug-sessions.ts'
 import { Filters } from './feeds/filters.ts'
 import { Subscriptions } from './feeds/subscriptions.ts'
 import type { Load, Place } from './load.ts'
@@ -82,6 +83,7 @@ export class CallRunner {
       logTexts: createLogTexts(options.dialect),
       subscriptions: new Subscriptions({ node, options, logger, random }),
       consoleHistory: new ConsoleHistory(node, elapsed),
+      debugSessions: new DebugSessions({ node, elapsed, random }),
       usage: () => listeners.figures(),
     }
     this.#deadlineOf = createDeadlines(options, parts.methods)
@@ -178,7 +180,8 @@ export class CallRunner {
 
   /** Each member by its name: a spread of those that all calls share is copied by a slow path of V8. */
   #context(engine: Engine, session: Session, deadline: number, forkAnew?: Context['forkAnew']): Context {
-    const { peg, options, methods, filters, logTexts, subscriptions, consoleHistory, usage } = this.#shared
+    const { peg, options, methods, filters, logTexts, subscriptions, consoleHistory, debugSessions, usage } =
+      this.#shared
     return {
       engine,
       forkAnew,
@@ -191,6 +194,7 @@ export class CallRunner {
       deadline,
       subscriptions,
       consoleHistory,
+      debugSessions,
       usage,
     }
   }

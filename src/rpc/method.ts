@@ -9,6 +9,7 @@ import { withoutFinality } from './block-tags.ts'
 import type { CallFigures } from './call-meter.ts'
 import type { AnswerKind } from './error-meanings.ts'
 import type { ConsoleHistory } from './feeds/console-history.ts'
+import type { DebugSessions } from './feeds/debug-sessions.ts'
 import type { Filters } from './feeds/filters.ts'
 import type { Subscriptions } from './feeds/subscriptions.ts'
 import { type Answerer, type MethodNames, namespaceOf, namespaceRules } from './method-names.ts'
@@ -60,6 +61,7 @@ export interface Context {
   readonly subscriptions: Subscriptions
   /** Console output and failures since the node started. */
   readonly consoleHistory: ConsoleHistory
+  readonly debugSessions: DebugSessions
   /** The calls by method and key, since a server first answered for this node. */
   usage(): readonly CallFigures[]
 }

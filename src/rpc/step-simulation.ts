@@ -1,4 +1,5 @@
 /** Simulated steps as a caller sent them: checked, and run. */
+import type { SequencePlace } from '../engine/queries/call-sequence.ts'
 import type { SimulationStep, StepResult } from '../engine/queries/simulate-steps.ts'
 import type { ValueOf } from './parameter.ts'
 import {
@@ -31,16 +32,19 @@ function stepOf(
   return { kind: 'set', overrides: stateOverridesOf(set, context, `${path}.set`) ?? new Map() }
 }
 
-/**
- * Runs the steps on the state of a block. Throws `invalid-params` with the path of a member, below `simulation`, and as
- * `simulateSteps` does.
- */
-export async function simulateSent(
+/** Steps of a simulation, checked, and where they run. */
+export interface PlacedSteps {
+  readonly place: SequencePlace
+  readonly steps: readonly SimulationStep[]
+}
+
+/** Checks the steps of a simulation on the state of a block. Throws `invalid-params` with the path of a member, below `simulation`. */
+export async function placedSteps(
   { steps: sent, stateOverrides = NO_OVERRIDES, blockOverrides, transactionIndex }: SentSteps,
   block: BlockArgument,
   context: PlacingContext,
-): Promise<readonly StepResult[]> {
-  const place = placedSimulation(
+): Promise<PlacedSteps> {
+  const { reference, options } = placedSimulation(
     { block, stateOverrides, blockOverrides },
     context,
     'simulation.stateOverrides',
@@ -49,8 +53,15 @@ export async function simulateSent(
   if (transactionIndex !== undefined) {
     await requireIndexWithin(transactionIndex, block, context, 'simulation.transactionIndex')
   }
-  return context.engine.queries.simulateSteps(
-    { reference: place.reference, ...place.options, transactionCount: transactionIndex },
-    steps,
-  )
+  return { place: { reference, ...options, transactionCount: transactionIndex }, steps }
+}
+
+/** Runs the steps on the state of a block. Throws as `placedSteps` and `simulateSteps` do. */
+export async function simulateSent(
+  sent: SentSteps,
+  block: BlockArgument,
+  context: PlacingContext,
+): Promise<readonly StepResult[]> {
+  const { place, steps } = await placedSteps(sent, block, context)
+  return context.engine.queries.simulateSteps(place, steps)
 }

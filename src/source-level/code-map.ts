@@ -1,5 +1,6 @@
 /** The instructions of compiled code with their places in the sources. */
 import type { AbiEntry } from '../abi/entry.ts'
+import type { Hex } from '../encoding/hex.ts'
 import { opcodeAt, sizeOf } from '../evm/code-analysis.ts'
 import type { ContractModel } from './contract-model.ts'
 import type { Reachability } from './reachability.ts'
@@ -17,6 +18,10 @@ export interface Instruction {
 
 /** What a code map is made of. */
 export interface CodeMapParts {
+  /** Id of the compilation. */
+  readonly compilation: Hex
+  /** Of the source that declares the contract. */
+  readonly path: string
   /** Name of the contract. */
   readonly name: string
   /** Absent without a syntax tree. */
@@ -34,8 +39,18 @@ export interface CodeMapParts {
   entry(kind: 'function' | 'error', selector: string): AbiEntry | undefined
 }
 
+type Version = CodeMapParts['version']
+
+/** Is the first version at least the second one? */
+export function isVersionSince([a, b, c]: Version, [major, minor, patch]: Version): boolean {
+  if (a !== major) return a > major
+  return b !== minor ? b > minor : c >= patch
+}
+
 /** Code with its map. */
 export class CodeMap {
+  readonly compilation: Hex
+  readonly path: string
   readonly name: string
   readonly contract: ContractModel | undefined
   readonly isCreation: boolean
@@ -46,6 +61,8 @@ export class CodeMap {
 
   constructor(parts: CodeMapParts) {
     this.#parts = parts
+    this.compilation = parts.compilation
+    this.path = parts.path
     this.name = parts.name
     this.contract = parts.contract
     this.isCreation = parts.isCreation
@@ -82,9 +99,7 @@ export class CodeMap {
 
   /** Is the compiler's version at least this one? */
   isSince(major: number, minor: number, patch: number): boolean {
-    const [a, b, c] = this.#parts.version
-    if (a !== major) return a > major
-    return b !== minor ? b > minor : c >= patch
+    return isVersionSince(this.#parts.version, [major, minor, patch])
   }
 
   /** The function or error with a selector of 8 hex digits. */

@@ -12,7 +12,7 @@ import {
   type MatchKind,
   qualifiedName,
 } from '../sources/compilation.ts'
-import { CodeMap } from './code-map.ts'
+import { CodeMap, isVersionSince } from './code-map.ts'
 import { type ContractModel, contractModel, type Declaration } from './contract-model.ts'
 import { Reachability } from './reachability.ts'
 import { SourceFile } from './source-file.ts'
@@ -116,6 +116,16 @@ export class CompilationMap {
     return this.#files
   }
 
+  /** Finds a source by the id that trees and maps use. */
+  fileOf(id: number): SourceFile | undefined {
+    return this.#byId.get(id)
+  }
+
+  /** Is the compiler's version at least this one? */
+  isSince(major: number, minor: number, patch: number): boolean {
+    return isVersionSince(this.#version, [major, minor, patch])
+  }
+
   /**
    * The contract whose creation code begins this init code: an exact match comes before a partial one. Contracts with equal
    * code are told apart by their order: a later one may inherit all from an earlier one.
@@ -157,6 +167,8 @@ export class CompilationMap {
     if (code === undefined) return undefined
     let entries: ReadonlyMap<string, AbiEntry> | undefined
     return new CodeMap({
+      compilation: this.id,
+      path: name.file,
       name: name.name,
       contract: this.#model(name, contract.evm),
       version: this.#version,

@@ -98,6 +98,11 @@ export class MessageRecorder implements Tracer {
     return this.#root
   }
 
+  /** The innermost message that has not ended. */
+  get current(): RecordedMessage | undefined {
+    return this.#open.at(-1)
+  }
+
   enter(start: FrameStart): void {
     this.#begin(start)
   }

@@ -110,6 +110,11 @@ export class SourceFile {
     return this.#content !== ''
   }
 
+  /** Its text. */
+  get content(): string {
+    return this.#content
+  }
+
   get lineCount(): number {
     return this.#lineStarts().length
   }

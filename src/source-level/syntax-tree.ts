@@ -6,12 +6,13 @@ import type { Declaration } from './contract-model.ts'
 import type { FunctionKind, FunctionModel, SourceFile, SourceRange } from './source-file.ts'
 
 /** A node of a tree; what its members hold is not checked. */
-export type Node = Readonly<Record<string, unknown>>
+export type SyntaxNode = Readonly<Record<string, unknown>>
+type Node = SyntaxNode
 
 /** Finds a source by the id that trees and maps use. */
 export type FileOf = (id: number) => SourceFile | undefined
 
-/** Is it an object? */
+/** Is it a node of a tree? */
 export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -23,9 +24,10 @@ export function compact(node: Node): Node {
   return { ...attributes, nodeType: node.name, id: node.id, src: node.src, nodes: node.children }
 }
 
-/** The nodes of a list. */
-export const nodesIn = (value: unknown): Node[] =>
-  Array.isArray(value) ? value.filter(isNode).map(compact) : []
+/** The nodes of a list, in the compact form. */
+export function nodesIn(value: unknown): Node[] {
+  return Array.isArray(value) ? value.filter(isNode).map(compact) : []
+}
 
 /** Reads `start:length:file`. */
 export function rangeOf(src: unknown, fileOf: FileOf): SourceRange | undefined {

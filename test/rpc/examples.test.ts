@@ -15,7 +15,8 @@ const examples = METHODS.flatMap((method) => method.examples.map((example) => ({
 const WITHOUT = `anvil_mine_detailed anvil_setERC20Allowance anvil_setRpcUrl evm_mine_detailed
 debug_accountInfoAt debug_getModifiedAccountsByHash debug_getModifiedAccountsByNumber
 btc_faucet btc_flush btc_flyoverAddress btc_mine btc_pegIn btc_pegOut btc_proof btc_reorg btc_request btc_status btc_transaction fed_updateBridge fed_importKey
-eth_getFilterChanges eth_getFilterLogs eth_getProof eth_resend evm_diff evm_importBlock evm_reorg
+eth_getFilterChanges eth_getFilterLogs eth_getProof eth_resend evm_debugClose evm_debugEvaluate evm_debugMachine
+evm_debugMove evm_debugSources evm_debugState evm_debugVariables evm_diff evm_importBlock evm_reorg
 mnr_submitBitcoinBlock mnr_submitBitcoinBlockTransactions mnr_submitBitcoinBlockPartialMerkle
 personal_sendTransaction`
 

@@ -16,6 +16,7 @@ import { EngineCoverage } from '../../src/engine/recording/coverage.ts'
 import { EngineGas } from '../../src/engine/recording/gas.ts'
 import { Recordings } from '../../src/engine/recording/recordings.ts'
 import { CodeMaps } from '../../src/engine/sources/code-maps.ts'
+import { SourceDebugger } from '../../src/engine/sources/debugger.ts'
 import { SourceStore } from '../../src/engine/sources/source-store.ts'
 import { EngineSources } from '../../src/engine/sources/sources.ts'
 import { StackTraces } from '../../src/engine/sources/stack-traces.ts'
@@ -356,6 +357,7 @@ export function fakeEngine(
     stackTraces: new StackTraces({ store, maps, names, events, queries }),
     coverage: new EngineCoverage({ recordings, store, maps }),
     gas: new EngineGas({ recordings, maps, vm: createVm({ chainId: config.chainId }), events, queries }),
+    debugger: new SourceDebugger({ maps, queries, holdStates: () => undefined }),
     config,
     commands,
     queries,

@@ -98,8 +98,15 @@ export interface StepSimulations {
    * `block-not-found`, `invalid-params` for overrides that cannot be made and for a time that goes back, naming the step,
    * `limit-exceeded` at the limits of time and memory.
    */
-  simulateSteps(place: SequencePlace, steps: readonly SimulationStep[]): Promise<readonly StepResult[]>
+  simulateSteps(
+    place: SequencePlace,
+    steps: readonly SimulationStep[],
+    tracerOf?: StepTracerOf,
+  ): Promise<readonly StepResult[]>
 }
+
+/** A further tracer for the step at an index, if any. */
+export type StepTracerOf = (index: number) => Tracer | undefined
 
 interface Parts extends PlaceParts {
   /** Gas of a call without gas; requests with more are reduced to it. */
@@ -122,11 +129,12 @@ export class StateStepSimulations implements StepSimulations {
   async simulateSteps(
     place: SequencePlace,
     steps: readonly SimulationStep[],
+    tracerOf?: StepTracerOf,
   ): Promise<readonly StepResult[]> {
     const run = new StepRun(this.#parts, await sequenceStart(this.#parts, place.reference, place))
     const done: StepResult[] = []
     for (const [index, step] of steps.entries())
-      done.push(await run.append(step, `simulation.steps[${index}]`))
+      done.push(await run.append(step, `simulation.steps[${index}]`, tracerOf?.(index)))
     return done
   }
 }
@@ -162,13 +170,13 @@ class StepRun {
     this.#budget = new TraceBudget(parts.maxTraceBytes)
   }
 
-  /** Runs the next step; `path` names it. */
-  async append(step: SimulationStep, path: string): Promise<StepResult> {
+  /** Runs the next step, under a further tracer if one is given; `path` names it. */
+  async append(step: SimulationStep, path: string, watching?: Tracer): Promise<StepResult> {
     await this.#yieldIfDue()
     this.#requireTime()
     if (step.kind === 'set') this.#set(step.overrides, path)
     else if (step.kind === 'warp') this.#warp(step.warp, path)
-    else return this.#execute(step)
+    else return this.#execute(step, watching)
     return { kind: step.kind, block: this.#block() }
   }
 
@@ -213,12 +221,15 @@ class StepRun {
     this.#destroyed = new Set()
   }
 
-  async #execute(step: Extract<SimulationStep, { request: unknown }>): Promise<ExecutedStep> {
+  async #execute(
+    step: Extract<SimulationStep, { request: unknown }>,
+    watching: Tracer | undefined,
+  ): Promise<ExecutedStep> {
     const before = this.#state
     const after = new Overlay(before)
     const calls = new CallTracer(this.#budget)
     const touched = new PrestateTracer()
-    const tracer = muxTracers([calls, touched])
+    const tracer = muxTracers(watching === undefined ? [calls, touched] : [calls, touched, watching])
     const { kind, request } = step
     const common = { kind, type: request.type ?? TYPE.legacy, block: this.#block(), before, after }
     let outcome: Outcome

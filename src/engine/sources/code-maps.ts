@@ -1,5 +1,6 @@
 /** The maps of codes that ran, by the sources that the node knows. */
 import { LRUCache } from 'lru-cache'
+import { DebugSources } from '../../debugger/debug-sources.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { CodeMap } from '../../source-level/code-map.ts'
 import { CompilationMap } from '../../source-level/compilation-map.ts'
@@ -10,6 +11,8 @@ import type { SourceStore } from './source-store.ts'
 
 /** Characters of the compilations that are kept with their maps. */
 const CACHE_CHARACTERS = 64 << 20
+/** Compilations whose statements and types are kept. */
+const MOST_DEBUG_SOURCES = 16
 /** Compilations that are read to find the one that made init code. */
 const MOST_READ = 16
 /** Messages of one transaction whose codes are looked up. */
@@ -38,6 +41,7 @@ export class CodeMaps {
   readonly #loading = new Map<Hex, Promise<CompilationMap | undefined>>()
   readonly #created = new WeakMap<Uint8Array, Found>()
   readonly #deployed = new WeakMap<Uint8Array, Found>()
+  readonly #debugSources = new LRUCache<Hex, DebugSources>({ max: MOST_DEBUG_SOURCES })
 
   constructor(store: SourceStore) {
     this.#store = store
@@ -58,6 +62,17 @@ export class CodeMaps {
     const map = new CompilationMap(compilation)
     this.#compilations.set(id, map)
     return map
+  }
+
+  /** What a debugger needs of a compilation, by its id. */
+  async debugSources(id: Hex): Promise<DebugSources | undefined> {
+    const kept = this.#debugSources.get(id)
+    if (kept !== undefined) return kept
+    const [compilation, map] = [await this.#store.get(id), await this.compilation(id)]
+    if (compilation === undefined || map === undefined) return undefined
+    const sources = new DebugSources(compilation, map)
+    this.#debugSources.set(id, sources)
+    return sources
   }
 
   /** The maps of the codes that a message, and those that it sent, ran. */

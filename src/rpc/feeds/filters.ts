@@ -75,6 +75,11 @@ function uuidOf(bytes: Uint8Array): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20)}`
 }
 
+/** A new id of what this node holds: the hex of a UUID. In a cluster other nodes find the node by it. */
+export function heldId(random: RandomBytes): Hex {
+  return toHex(new TextEncoder().encode(uuidOf(random('filter', 16))))
+}
+
 /**
  * The filters of a node. One belongs to the owner of the session that made it; to others it does not exist. While there
  * are none, no event is subscribed and nothing is kept.
@@ -221,7 +226,7 @@ export class Filters {
     const made: Filter = { owner, used: this.#parts.elapsed(), weight: 0, cursor: 0, of }
     this.#requireCapacity(made)
     this.#events.listen()
-    const id = toHex(new TextEncoder().encode(uuidOf(this.#parts.random('filter', 16))))
+    const id = heldId(this.#parts.random)
     this.#begin(made)
     this.#filters.set(id, made)
     this.#hold(made, weigh(made))

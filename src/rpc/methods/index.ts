@@ -9,6 +9,7 @@ import { DEBUG_METHODS } from './debug.ts'
 import { DEBUG_GETH_METHODS } from './debug-geth.ts'
 import { DEBUG_RAW_METHODS } from './debug-raw.ts'
 import { DEBUG_STATE_METHODS } from './debug-state.ts'
+import { DEBUGGER_METHODS } from './debugger.ts'
 import { DEV_ACCOUNT_METHODS } from './dev/accounts.ts'
 import { DEV_CHAIN_METHODS } from './dev/chain.ts'
 import { DEV_MINING_METHODS } from './dev/mining.ts'
@@ -86,6 +87,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...STACK_TRACE_METHODS,
   ...COVERAGE_METHODS,
   ...GAS_METHODS,
+  ...DEBUGGER_METHODS,
   ...VARIABLE_METHODS,
   ...DECODING_METHODS,
   ...COMPARISON_METHODS,

@@ -9,7 +9,8 @@ import { parseRedeem } from '../../../../../src/bitcoin/redeem-script-parser.ts'
 import { scriptOfAddress } from '../../../../../src/bitcoin/regtest-address.ts'
 import { decodeTransaction, type Transaction } from '../../../../../src/bitcoin/transaction.ts'
 import { isActive } from '../../../../../src/chain/activations.ts'
-import { RULE_HEIGHTS, type RuleName } from '../../../../../src/chain/consensus-rules.ts'
+import type { RuleName } from '../../../../../src/chain/consensus-rules.ts'
+import { RULE_HEIGHTS } from '../../../../../src/chain/shipped-networks.ts'
 import { fromHex, toHex } from '../../../../../src/encoding/hex.ts'
 import {
   type FederationFormat,

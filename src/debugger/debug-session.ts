@@ -1,0 +1,177 @@
+/** A debugger's place in an execution: it moves in both directions, and answers what is open and what variables hold there. */
+import type { Hex } from '../encoding/hex.ts'
+import type { FrameState } from './chapter.ts'
+import { type EvaluationScope, evaluate } from './evaluate.ts'
+import type { Execution } from './execution.ts'
+import { failingStep } from './failing-step.ts'
+import { type FrameAt, localValues, messageValues, stateOf, type VariableSources } from './frame-variables.ts'
+import type { Statement } from './function-scope.ts'
+import {
+  type Breakpoints,
+  type Direction,
+  type Moved,
+  type MoveKind,
+  moved,
+  type StopReason,
+} from './moves.ts'
+import { framesAround, type ShownFrame, shownFrame } from './shown-frames.ts'
+import type { MappedCode, SourceSteps } from './source-steps.ts'
+import type { Value } from './value.ts'
+
+/** Where variables are. */
+export type ScopeName = 'locals' | 'message' | 'state'
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly execution: Execution
+  readonly steps: SourceSteps
+  /** The codes of the execution whose sources are known. */
+  readonly codes: readonly MappedCode[]
+}
+
+/** What `continue` is to stop at. */
+export interface BreakpointRequest {
+  /** Lines from 1, by path. */
+  readonly lines: ReadonlyMap<string, ReadonlySet<number>>
+  /** First topics, or `true` for all events. */
+  readonly events: true | ReadonlySet<Hex>
+  readonly failures: boolean
+}
+
+/** A session. The states of some steps may not be kept: `isKept` tells, and `keep` takes a record that has them. */
+export class DebugSession {
+  readonly #parts: SessionParts
+  /** Has the states around the step. */
+  #states: Execution
+  #step: number
+  #reason: StopReason
+
+  /** Stands at the step at which the execution failed, or at the first statement. */
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    this.#states = parts.execution
+    const failing = failingStep(parts.execution.root, parts.execution)
+    this.#step = failing ?? (parts.steps.length > 0 ? parts.steps.stepAt(0) : 0)
+    this.#reason = failing === undefined ? 'start' : 'failure'
+  }
+
+  get step(): number {
+    return this.#step
+  }
+
+  get reason(): StopReason {
+    return this.#reason
+  }
+
+  /** Steps of the execution. */
+  get length(): number {
+    return this.#parts.execution.length
+  }
+
+  get execution(): Execution {
+    return this.#parts.execution
+  }
+
+  /** The codes of the execution whose sources are known. */
+  get codes(): readonly MappedCode[] {
+    return this.#parts.codes
+  }
+
+  /** Are the states before the step, and around it, known? */
+  get isKept(): boolean {
+    return this.#states.isKept(this.#step)
+  }
+
+  /** Takes another record of the same execution, which has the states around the step. */
+  keep(states: Execution): void {
+    this.#states = states
+  }
+
+  /** Moves. */
+  move(kind: MoveKind, direction: Direction, breakpoints: BreakpointRequest): Moved {
+    const result = moved(this.#parts, this.#step, kind, direction, this.#breakpoints(breakpoints))
+    this.#step = result.step
+    this.#reason = result.reason
+    return result
+  }
+
+  /** Moves to a step; beyond the ends to the nearest one. */
+  goTo(step: number): void {
+    this.#step = Math.max(0, Math.min(step, this.length - 1))
+    this.#reason = 'step'
+  }
+
+  #breakpoints({ lines, events, failures }: BreakpointRequest): Breakpoints {
+    const { execution } = this.#parts
+    const isWanted = (topic: Hex | undefined): boolean =>
+      events === true || (topic !== undefined && events.has(topic))
+    return {
+      isAt: ({ file, line }: Statement) => lines.get(file.path)?.has(line) === true,
+      events: execution.events.filter(({ log }) => isWanted(log.topics[0])).map(({ step }) => step),
+      failures: failures ? execution.failures : [],
+    }
+  }
+
+  /** The open frames, innermost first. */
+  frames(): readonly FrameAt[] {
+    return framesAround(this.#parts.steps, this.#step)
+  }
+
+  /** The open frames as they are shown. */
+  stack(): readonly ShownFrame[] {
+    return this.frames().map((at) => shownFrame(at, this.#parts.execution))
+  }
+
+  /** The variables of a frame, counted from the innermost one; `undefined` where they are not known. Reads the state, which may throw. */
+  variables(frame: number, scope: ScopeName): readonly Value[] | undefined {
+    const at = this.frames()[frame]
+    if (at === undefined) return undefined
+    if (scope === 'locals') return localValues(at, this.#sources)
+    return scope === 'message' ? messageValues(at, this.#sources) : stateOf(at, this.#sources)
+  }
+
+  /** The value of an expression in a frame: variables, members, elements. Throws a `VariableError`. Reads the state, which may throw. */
+  evaluate(frame: number, expression: string): Value {
+    const scope: EvaluationScope = (name) => {
+      for (const one of ['locals', 'message', 'state'] as const) {
+        const found = this.variables(frame, one)?.findLast((value) => value.name === name)
+        if (found !== undefined) return found
+      }
+      return undefined
+    }
+    return evaluate(expression, scope)
+  }
+
+  /** The machine's state of a frame, counted from the innermost one; `undefined` where it is not kept. */
+  machine(frame: number): FrameState | undefined {
+    const at = this.frames()[frame]
+    const states = this.#states.frames(this.#step)
+    return states?.find(({ message }) => message.depth === at?.frame.message.depth)
+  }
+
+  /** Gas left before the step; `undefined` where it is not kept. */
+  get gas(): number | undefined {
+    return this.#states.gas(this.#step)
+  }
+
+  /** The slots that the execution touches of the contract of a frame, with what they hold before the step. */
+  storage(frame: number): ReadonlyMap<bigint, bigint> {
+    const { execution } = this.#parts
+    const at = this.frames()[frame]
+    const address = at && execution.parties(at.frame.message)?.address
+    if (address === undefined) return new Map()
+    return new Map(
+      execution.touchedSlots(address).map((slot) => [slot, execution.storage(address, slot, this.#step)]),
+    )
+  }
+
+  get #sources(): VariableSources {
+    const { execution, steps } = this.#parts
+    const known = new Map<number, readonly FrameState[] | undefined>()
+    const framesAt = (step: number) => {
+      if (!known.has(step)) known.set(step, this.#states.frames(step))
+      return known.get(step)
+    }
+    return { execution, steps, now: this.#step, framesAt }
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Values of variables in memory and in call data
+ * (https://docs.soliditylang.org/en/latest/internals/layout_in_memory.html, the ABI specification for call data).
+ */
+import type { ArrayType, StorageType, StructType } from '../abi/storage/layout.ts'
+import { toBigInt } from '../encoding/bytes.ts'
+import type { SourceTypes } from './source-types.ts'
+import {
+  arrayValue,
+  bytesOfWord,
+  bytesText,
+  isValueType,
+  partedValue,
+  plainValue,
+  UNKNOWN_TEXT,
+  type Value,
+  valueText,
+} from './value.ts'
+
+const WORD = 32
+const WORDS = BigInt(WORD)
+
+/** A value of a type at a byte. Names are those of the value; the bytes beyond the end are not known. */
+export interface BytesReader {
+  at(name: string, key: string, offset: bigint): Value
+}
+
+class Bytes {
+  readonly #bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  word(offset: bigint): bigint | undefined {
+    const bytes = this.range(offset, WORDS)
+    return bytes && toBigInt(bytes)
+  }
+
+  range(offset: bigint, length: bigint): Uint8Array | undefined {
+    if (offset + length > BigInt(this.#bytes.length)) return undefined
+    return this.#bytes.subarray(Number(offset), Number(offset + length))
+  }
+}
+
+/** What readers of both places share. */
+abstract class Reader implements BytesReader {
+  protected readonly bytes: Bytes
+  protected readonly types: SourceTypes
+
+  constructor(bytes: Uint8Array, types: SourceTypes) {
+    this.bytes = new Bytes(bytes)
+    this.types = types
+  }
+
+  at(name: string, key: string, offset: bigint): Value {
+    const type = this.types.typeOf(key)
+    if (type === undefined) return plainValue(name, UNKNOWN_TEXT, UNKNOWN_TEXT)
+    switch (type.kind) {
+      case 'string':
+      case 'bytes':
+        return this.content(name, type.kind, offset + WORDS, this.bytes.word(offset))
+      case 'array':
+        return this.array(name, type, offset)
+      case 'struct':
+        return this.struct(name, type, offset)
+      case 'mapping':
+        return plainValue(name, type.label, UNKNOWN_TEXT)
+      default: {
+        const word = this.bytes.word(offset)
+        const members = this.types.membersOf(key)
+        const text = word === undefined ? UNKNOWN_TEXT : valueText(type, bytesOfWord(type, word), members)
+        return plainValue(name, type.label, text)
+      }
+    }
+  }
+
+  /** The bytes of a `string` or `bytes`. */
+  content(name: string, kind: 'string' | 'bytes', offset: bigint, length: bigint | undefined): Value {
+    const found = length === undefined ? undefined : this.bytes.range(offset, length)
+    return plainValue(name, kind, found === undefined ? UNKNOWN_TEXT : bytesText(kind, found))
+  }
+
+  protected array(name: string, type: ArrayType, offset: bigint): Value {
+    const length = type.length ?? this.bytes.word(offset)
+    if (length === undefined) return plainValue(name, type.label, UNKNOWN_TEXT)
+    return this.elements(name, type, type.length === undefined ? offset + WORDS : offset, length)
+  }
+
+  abstract elements(name: string, type: ArrayType, first: bigint, length: bigint): Value
+  protected abstract struct(name: string, type: StructType, offset: bigint): Value
+}
+
+/** Reads memory: each member and element takes a word, which points to what is longer. */
+export class MemoryReader extends Reader {
+  elements(name: string, type: ArrayType, first: bigint, length: bigint): Value {
+    return arrayValue(name, type.label, length, (index, number) =>
+      this.#inWord(index, type.base, first + WORDS * number),
+    )
+  }
+
+  protected struct(name: string, type: StructType, offset: bigint): Value {
+    // Before 0.7 a struct in memory leaves its mappings out.
+    const members = type.members.filter((member) => this.types.typeOf(member.type)?.kind !== 'mapping')
+    const names = members.map((member) => member.name)
+    return partedValue(name, type.label, type.label.replace(/^struct /, ''), names, (wanted) => {
+      const index = names.indexOf(wanted)
+      const member = members[index]
+      return member && this.#inWord(wanted, member.type, offset + WORDS * BigInt(index))
+    })
+  }
+
+  #inWord(name: string, key: string, offset: bigint): Value {
+    const type = this.types.typeOf(key)
+    if (type === undefined || isValueType(type)) return this.at(name, key, offset)
+    const pointer = this.bytes.word(offset)
+    return pointer === undefined ? plainValue(name, type.label, UNKNOWN_TEXT) : this.at(name, key, pointer)
+  }
+}
+
+/** Reads call data: what has a fixed length stands in place, and of the rest the distance from the beginning of its tuple. */
+export class CallDataReader extends Reader {
+  elements(name: string, type: ArrayType, first: bigint, length: bigint): Value {
+    const size = this.#headSize(type.base, 0)
+    return arrayValue(name, type.label, length, (index, number) =>
+      this.#inTuple(index, type.base, first, size * number),
+    )
+  }
+
+  protected struct(name: string, type: StructType, offset: bigint): Value {
+    const names = type.members.map((member) => member.name)
+    return partedValue(name, type.label, type.label.replace(/^struct /, ''), names, (wanted) =>
+      this.tuple(type.members, offset).find((member) => member.name === wanted),
+    )
+  }
+
+  /** The members of a tuple that begins at a byte. */
+  tuple(members: readonly { readonly name: string; readonly type: string }[], start: bigint): Value[] {
+    let head = 0n
+    return members.map(({ name, type }) => {
+      const found = this.#inTuple(name, type, start, head)
+      head += this.#headSize(type, 0)
+      return found
+    })
+  }
+
+  #inTuple(name: string, key: string, start: bigint, head: bigint): Value {
+    const type = this.types.typeOf(key)
+    if (type === undefined || !this.#isDynamic(type, 0)) return this.at(name, key, start + head)
+    const distance = this.bytes.word(start + head)
+    return distance === undefined
+      ? plainValue(name, type.label, UNKNOWN_TEXT)
+      : this.at(name, key, start + distance)
+  }
+
+  #isDynamic(type: StorageType, depth: number): boolean {
+    const isDynamicKey = (key: string): boolean => {
+      const inner = this.types.typeOf(key)
+      return inner !== undefined && depth < WORD && this.#isDynamic(inner, depth + 1)
+    }
+    if (type.kind === 'array') return type.length === undefined || isDynamicKey(type.base)
+    if (type.kind === 'struct') return type.members.some((member) => isDynamicKey(member.type))
+    return type.kind === 'string' || type.kind === 'bytes'
+  }
+
+  /** Bytes of a type within a tuple. */
+  #headSize(key: string, depth: number): bigint {
+    const type = this.types.typeOf(key)
+    if (type === undefined || depth > WORD || this.#isDynamic(type, 0)) return WORDS
+    if (type.kind === 'array') return (type.length ?? 0n) * this.#headSize(type.base, depth + 1)
+    if (type.kind !== 'struct') return WORDS
+    return type.members.reduce((size, member) => size + this.#headSize(member.type, depth + 1), 0n)
+  }
+}

@@ -1,0 +1,145 @@
+/** Opens transactions, calls and simulations in a debugger: each runs again under a recorder. */
+
+import type { ExecutedBlock } from '../../chain/block.ts'
+import { DebugSession } from '../../debugger/debug-session.ts'
+import type { Execution } from '../../debugger/execution.ts'
+import { ExecutionRecorder } from '../../debugger/execution-recorder.ts'
+import { type MappedCode, readSourceSteps } from '../../debugger/source-steps.ts'
+import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
+import type { CallRequest } from '../../execution/request.ts'
+import type { CodeMap } from '../../source-level/code-map.ts'
+import type { RecordedMessage } from '../../source-level/message-recorder.ts'
+import { createEventLoopYield } from '../event-loop.ts'
+import type { BlockReference, SimulationOptions } from '../model.ts'
+import type { SequencePlace } from '../queries/call-sequence.ts'
+import type { Replays } from '../queries/replay.ts'
+import type { Simulations } from '../queries/simulate.ts'
+import type { SimulationStep, StepSimulations } from '../queries/simulate-steps.ts'
+import type { CodeMaps } from './code-maps.ts'
+
+/** Bytes that the record of a run may take beside its states. */
+const RECORD_BYTES = 256 << 20
+/** Bytes of the states of a session. */
+const STATE_BYTES = 96 << 20
+
+/** What is to be debugged. */
+export type DebugTarget =
+  | { readonly kind: 'transaction'; readonly block: ExecutedBlock; readonly index: number }
+  | {
+      readonly kind: 'call'
+      readonly request: CallRequest
+      readonly reference: BlockReference
+      readonly options: SimulationOptions
+    }
+  /** The step at an index of a simulation. */
+  | {
+      readonly kind: 'simulation'
+      readonly place: SequencePlace
+      readonly steps: readonly SimulationStep[]
+      readonly index: number
+    }
+
+/** A session, and what can run its execution again. */
+export interface OpenDebugSession {
+  readonly session: DebugSession
+  /** Runs the execution again where the states around the session's step are not kept. Throws as a replay does. */
+  settle(timeoutMs?: number): Promise<void>
+  /** Lets go of the states that the session reads. */
+  close(): void
+}
+
+/** A node's debugger. */
+export interface Debugger {
+  /**
+   * Runs a target and opens it; `undefined` where none of its code ran, or the simulation has no such message. Throws as a
+   * replay, a traced call or a simulation does, and `limit-exceeded` for an execution that is too long.
+   */
+  open(target: DebugTarget, timeoutMs?: number): Promise<OpenDebugSession | undefined>
+}
+
+interface Parts {
+  readonly maps: CodeMaps
+  readonly queries: Pick<Replays, 'replay'> & Pick<Simulations, 'traceCall'> & StepSimulations
+  /** Keeps states readable until the returned function is called. */
+  holdStates(): (() => void) | undefined
+}
+
+/** The debugger of one engine. */
+export class SourceDebugger implements Debugger {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async open(target: DebugTarget, timeoutMs?: number): Promise<OpenDebugSession | undefined> {
+    const execution = await this.#run(target, undefined, timeoutMs)
+    if (execution === undefined || execution.length === 0) return undefined
+    const mappedCode = await this.#mappedCodes(execution.root)
+    const pause = createEventLoopYield('query')
+    const steps = await readSourceSteps({
+      execution,
+      mappedCode: (message) => mappedCode.get(message),
+      pause,
+    })
+    const session = new DebugSession({ execution, steps, codes: [...new Set(mappedCode.values())] })
+    let release = this.#parts.holdStates()
+    return {
+      session,
+      settle: async (limitMs) => {
+        if (session.isKept) return
+        const states = await this.#run(target, session.step, limitMs)
+        if (states !== undefined) session.keep(states)
+      },
+      close() {
+        release?.()
+        release = undefined
+      },
+    }
+  }
+
+  /** Runs a target; the states around a step are kept, by default around the last one. */
+  async #run(
+    target: DebugTarget,
+    wanted: number | undefined,
+    timeoutMs?: number,
+  ): Promise<Execution | undefined> {
+    const { queries } = this.#parts
+    const recorder = new ExecutionRecorder({
+      budget: new TraceBudget(RECORD_BYTES),
+      chapterBytes: STATE_BYTES,
+      wanted,
+    })
+    if (target.kind === 'transaction') {
+      const { block, index } = target
+      const tracerOf = (_: unknown, at: number) => (at === index ? recorder : undefined)
+      await queries.replay(block, tracerOf, { lastIndex: index, timeoutMs })
+    } else if (target.kind === 'call') {
+      await queries.traceCall(target.request, target.reference, recorder, { ...target.options, timeoutMs })
+    } else {
+      const { place, steps, index } = target
+      await queries.simulateSteps({ ...place, timeoutMs }, steps.slice(0, index + 1), (at) =>
+        at === index ? recorder : undefined,
+      )
+    }
+    return recorder.execution()
+  }
+
+  async #mappedCodes(root: RecordedMessage): Promise<ReadonlyMap<RecordedMessage, MappedCode>> {
+    const codeOf = await this.#parts.maps.of(root)
+    const byCode = new Map<CodeMap, MappedCode | undefined>()
+    const found = new Map<RecordedMessage, MappedCode>()
+    const messages = [root]
+    for (const message of messages) {
+      const code = codeOf(message)
+      if (code !== undefined && !byCode.has(code)) {
+        const sources = await this.#parts.maps.debugSources(code.compilation)
+        byCode.set(code, sources && { code, sources })
+      }
+      const mapped = code && byCode.get(code)
+      if (mapped !== undefined) found.set(message, mapped)
+      for (const { message: sent } of message.sent) messages.push(sent)
+    }
+    return found
+  }
+}

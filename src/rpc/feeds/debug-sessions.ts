@@ -1,0 +1,115 @@
+/** The debugger sessions of callers: a few at once, which end with their connection, and when they are not used. */
+import type { Hex } from '../../encoding/hex.ts'
+import type { CurrentEngine } from '../../engine/engine-holder.ts'
+import type { FailedCall } from '../../engine/model.ts'
+import type { RandomBytes } from '../../engine/randomness.ts'
+import type { OpenDebugSession } from '../../engine/sources/debugger.ts'
+import { invalidParams } from '../../errors.ts'
+import type { Session } from '../session.ts'
+import { heldId } from './filters.ts'
+
+/** Sessions that are open at once: each may hold some 100 MiB. The one that was used longest ago is closed for another one. */
+const MOST_SESSIONS = 8
+/** A session that is not used for this time is closed, milliseconds. */
+const IDLE_MS = 15 * 60_000
+
+interface Kept {
+  readonly owner: string
+  readonly opened: OpenDebugSession
+  /** When it was last used, milliseconds. */
+  used: number
+}
+
+/** What failed last. */
+export type LastFailure = { readonly transaction: Hex } | { readonly call: FailedCall }
+
+interface Parts {
+  readonly node: CurrentEngine
+  /** Milliseconds from any start. */
+  readonly elapsed: () => number
+  readonly random: RandomBytes
+}
+
+/** The sessions of a node. One belongs to the owner of the session that opened it; to others it does not exist. */
+export class DebugSessions {
+  readonly #parts: Parts
+  readonly #kept = new Map<Hex, Kept>()
+  #failedTransaction: Hex | undefined
+  #failure: LastFailure | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    const { events } = parts.node
+    events.on('failedCall', (call) => {
+      this.#failure = { call }
+    })
+    events.on('chain', ({ notes = [] }) => {
+      for (const [transaction, { failure }] of notes) {
+        if (failure === undefined) continue
+        this.#failedTransaction = transaction
+        this.#failure = { transaction }
+      }
+    })
+    events.on('replaced', () => {
+      for (const id of [...this.#kept.keys()]) this.#forget(id)
+      this.#failure = this.#failedTransaction = undefined
+    })
+  }
+
+  /** What failed last since the node started. A caller with a key gets transactions only: calls are those of others. */
+  lastFailure({ owner }: Pick<Session, 'owner'>): LastFailure | undefined {
+    if (owner === '') return this.#failure
+    return this.#failedTransaction && { transaction: this.#failedTransaction }
+  }
+
+  /** Keeps a session for a caller; its id. */
+  add(opened: OpenDebugSession, { owner, onClose }: Pick<Session, 'owner' | 'onClose'>): Hex {
+    const id = heldId(this.#parts.random)
+    this.#kept.set(id, { owner, opened, used: this.#parts.elapsed() })
+    if (this.#kept.size > MOST_SESSIONS) this.#forgetOldest()
+    onClose?.(() => this.#forget(id))
+    this.#watch()
+    return id
+  }
+
+  /** A session of a caller, used now. Throws `invalid-params`. */
+  find(id: Hex, { owner }: Pick<Session, 'owner'>): OpenDebugSession {
+    const kept = this.#kept.get(id)
+    if (kept === undefined || kept.owner !== owner) {
+      throw invalidParams('session: there is no such session of the debugger; it may have ended')
+    }
+    kept.used = this.#parts.elapsed()
+    return kept.opened
+  }
+
+  /** Closes a session; false when there is none. */
+  remove(id: Hex, { owner }: Pick<Session, 'owner'>): boolean {
+    if (this.#kept.get(id)?.owner !== owner) return false
+    this.#forget(id)
+    return true
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = [...this.#kept].toSorted(([, a], [, b]) => a.used - b.used)
+    if (oldest !== undefined) this.#forget(oldest[0])
+  }
+
+  #forget(id: Hex): void {
+    this.#kept.get(id)?.opened.close()
+    this.#kept.delete(id)
+    if (this.#kept.size > 0) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** Closes idle sessions later; keeps no process alive. */
+  #watch(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      const since = this.#parts.elapsed() - IDLE_MS
+      for (const [id, { used }] of [...this.#kept]) if (used <= since) this.#forget(id)
+      if (this.#kept.size > 0) this.#watch()
+    }, IDLE_MS / 3).unref()
+  }
+}

@@ -1,0 +1,188 @@
+/** The debugger on the wire: where it stands, what is open there, values of variables. */
+import { z } from 'zod'
+import type { FrameState } from '../../debugger/chapter.ts'
+import type { BreakpointRequest, DebugSession } from '../../debugger/debug-session.ts'
+import type { Value } from '../../debugger/value.ts'
+import { type Hex, toFixedHex, toHex } from '../../encoding/hex.ts'
+import { opcodeAt } from '../../evm/code-analysis.ts'
+import { CHAIN_RULES } from '../../evm/rules.ts'
+import { anyText, names } from '../json-forms.ts'
+import { arrayOf, expected, object, type Parameter, scalar } from '../parameter.ts'
+import { AddressText, DataText, Flag, HashText, Topic, wholeNumber } from './scalars.ts'
+
+/** Lines and events of breakpoints. */
+const MOST_BREAKPOINTS = 1000
+const LONGEST_TEXT = 4096
+const LAST_LINE = 10_000_000
+
+/** A text. */
+export const DebugText: Parameter<string> = scalar({
+  form: anyText({ most: LONGEST_TEXT }),
+  decode: (value) => value,
+  refusal: (_, name) => expected(name, `a text of at most ${LONGEST_TEXT} characters`),
+})
+
+/** A choice of texts. */
+export function choice<const T extends string>(description: string, ...values: readonly T[]): Parameter<T> {
+  return scalar({
+    form: names(...values),
+    description,
+    decode: (value) => value as T,
+    refusal: (_, name) => expected(name, values.join(', ').replace(/, ([^,]*)$/, ' or $1')),
+  })
+}
+
+const LineObject = object(
+  { file: DebugText, line: wholeNumber('a line, from 1', LAST_LINE) },
+  { required: ['file', 'line'], closed: true },
+)
+
+/** What `continue` stops at. */
+export const BreakpointsObject = object(
+  {
+    lines: arrayOf(LineObject, { most: MOST_BREAKPOINTS, indexed: true }),
+    events: arrayOf(Topic, { most: MOST_BREAKPOINTS, indexed: true }),
+    anyEvent: Flag,
+    failures: Flag,
+  },
+  { closed: true },
+)
+
+/** Breakpoints as the debugger takes them. */
+export function breakpointsOf({
+  lines = [],
+  events = [],
+  anyEvent = false,
+  failures = false,
+}: ReturnType<(typeof BreakpointsObject)['read']>): BreakpointRequest {
+  const byFile = new Map<string, Set<number>>()
+  for (const { file, line } of lines) {
+    const known = byFile.get(file)
+    if (known === undefined) byFile.set(file, new Set([line]))
+    else known.add(line)
+  }
+  return { lines: byFile, events: anyEvent ? true : new Set(events), failures }
+}
+
+const DebugFrame = z.lazy(() =>
+  z
+    .strictObject({
+      contract: z.string().optional(),
+      function: z.string().optional(),
+      file: z.string().optional(),
+      line: z.int().optional(),
+      column: z.int().optional(),
+      endLine: z.int().optional(),
+      endColumn: z.int().optional(),
+      address: AddressText.optional(),
+    })
+    .meta({ id: 'DebugFrame', description: 'An open frame; what is not known is absent' }),
+)
+
+/** Where a session stands. */
+export const DebugPlace = z.lazy(() =>
+  z
+    .strictObject({
+      session: DataText,
+      step: z.int().describe('the number of the next instruction, from 0'),
+      steps: z.int().describe('instructions of the whole execution'),
+      reason: z.enum(['step', 'breakpoint', 'event', 'failure', 'start', 'end']),
+      failure: z.string().describe('why the execution failed').optional(),
+      gas: z.int().describe('gas left').optional(),
+      stack: z.array(DebugFrame).describe('innermost first'),
+    })
+    .meta({ id: 'DebugPlace' }),
+)
+
+/** A session's place. `failure` is the text of the execution's failure. */
+export function toRpcPlace(
+  id: Hex,
+  session: DebugSession,
+  failure: string | undefined,
+): z.infer<typeof DebugPlace> {
+  const { step, length, reason, gas } = session
+  return {
+    session: id,
+    step,
+    steps: length,
+    reason,
+    ...(failure !== undefined && { failure }),
+    ...(gas !== undefined && { gas }),
+    stack: session.stack().map((frame) => ({ ...frame })),
+  }
+}
+
+/** A variable, or a part of one. */
+export const DebugVariable = z.lazy(() =>
+  z
+    .strictObject({
+      name: z.string(),
+      type: z.string(),
+      value: z.string(),
+      size: z.int().describe('how many parts it has'),
+    })
+    .meta({ id: 'DebugVariable' }),
+)
+
+/** A value without its parts. */
+export function toRpcVariable({ name, type, text, size }: Value): z.infer<typeof DebugVariable> {
+  return { name, type, value: text, size }
+}
+
+/** The machine's state in a frame. */
+export const DebugMachine = z.lazy(() =>
+  z.strictObject({
+    pc: z.int(),
+    opcode: z.string(),
+    stack: z.array(HashText).describe('the top is the last'),
+    memory: DataText,
+    storage: z.record(HashText, HashText).describe('the slots that the execution touches'),
+  }),
+)
+
+/** Bytes of memory in a reply. */
+const MOST_MEMORY = 1 << 20
+
+/** The machine's state; the memory behind the first MiB is left out. */
+export function toRpcMachine(
+  { message, pc, stack, memory }: FrameState,
+  storage: ReadonlyMap<bigint, bigint>,
+): z.infer<typeof DebugMachine> {
+  const opcode = opcodeAt(message.code ?? new Uint8Array(0), pc)
+  return {
+    pc,
+    opcode: CHAIN_RULES.opcodes[opcode]?.name ?? `0x${opcode.toString(16)}`,
+    stack: stack.map((word) => toFixedHex(word, 32)),
+    memory: toHex(memory.subarray(0, MOST_MEMORY)),
+    storage: Object.fromEntries(
+      [...storage].map(([slot, word]) => [toFixedHex(slot, 32), toFixedHex(word, 32)]),
+    ),
+  }
+}
+
+/** The sources of an execution. */
+export const DebugSourceList = z.lazy(() =>
+  z.array(
+    z.strictObject({
+      file: z.string(),
+      content: z.string(),
+      lines: z.array(z.int()).describe('lines at which statements begin'),
+    }),
+  ),
+)
+
+/** The sources of the contracts that ran, by path; of two with one path the first. */
+export function toRpcSources({ codes }: DebugSession): z.infer<typeof DebugSourceList> {
+  const found = new Map<string, z.infer<typeof DebugSourceList>[number]>()
+  for (const { sources } of codes) {
+    for (const [file, source] of sources.files) {
+      if (found.has(file) || !source.hasText) continue
+      found.set(file, {
+        file,
+        content: source.content,
+        lines: [...sources.linesOf(source)].sort((a, b) => a - b),
+      })
+    }
+  }
+  return [...found.values()]
+}
