@@ -191,6 +191,8 @@ const node = defineConfig({
   platform: 'node',
   logLevel: 'warn',
   external: [...LISTED.map((name) => new RegExp(`^${name}(/|$)`)), ...TAKEN_IF_THERE],
+  // Of modules in place of CommonJS only what is used is kept: of hash-wasm two of 22 algorithms.
+  resolve: { mainFields: ['module', 'main'] },
   plugins: [notices(CHUNKS), sweep(CHUNKS)],
   output: {
     dir: 'dist',
