@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { HERE, installed, run, withFolder } from '../nodes.mjs'
+import { HERE, installed, output, run, withFolder } from '../nodes.mjs'
 import { outcomeOf } from '../suite.mjs'
 
 const ROOT = join(HERE, '../..')
@@ -62,10 +62,21 @@ function install(folder, node) {
   if (status !== 0) throw new Error(`the packages of ${folder} could not be installed`)
 }
 
-export async function hardhat3Plugin() {
+/** The project of Hardhat 3, with its packages installed. */
+function assembleHardhat3() {
   if (!existsSync(NODE_22)) install(RELEASES, process.execPath)
   if (!existsSync(join(HARDHAT_3, 'node_modules/.package-lock.json'))) install(HARDHAT_3, NODE_22)
   const folder = assemble('3', join(HARDHAT_3, 'node_modules'))
-  const hardhat = join(folder, 'node_modules/hardhat/dist/src/cli.js')
+  return { folder, hardhat: join(folder, 'node_modules/hardhat/dist/src/cli.js') }
+}
+
+export async function hardhat3Plugin() {
+  const { folder, hardhat } = assembleHardhat3()
   return outcomeOf(await test(folder, NODE_22, [hardhat, 'test', 'mocha']))
+}
+
+/** Runs a task of Hardhat 3 in that project, for its standard output. */
+export async function runHardhat3(args, env) {
+  const { folder, hardhat } = assembleHardhat3()
+  return output(NODE_22, [hardhat, ...args], { cwd: folder, env })
 }
