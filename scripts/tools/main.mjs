@@ -19,6 +19,7 @@ const SUITES = [
   ['ethers, --preset hardhat', 'ethers', 'ethersHardhat'],
   ['ethers, --preset anvil', 'ethers', 'ethersAnvil'],
   ['web3.js, --preset anvil', 'web3', 'web3'],
+  ['clients by their defaults: typed transactions', 'typed', 'typedDefaults'],
   ['bitcoin-core, pmt-builder, bridges-core-sdk, --bitcoin', 'peg', 'pegClients'],
   ['hardhat-verify 2', 'verify', 'hardhat2Verify'],
   ['hardhat-verify 3', 'verify', 'hardhat3Verify'],

@@ -41,19 +41,28 @@ export const isBlock = objectOf(
 export type Block = Checked<typeof isBlock>
 
 /** `eth_getTransactionByHash`. */
-export const isTransaction = objectOf({
-  hash: isHex,
-  nonce: isHex,
-  blockHash: orNull(isHex),
-  blockNumber: orNull(isHex),
-  transactionIndex: orNull(isHex),
-  from: isHex,
-  to: orNull(isHex),
-  gas: isHex,
-  gasPrice: isHex,
-  value: isHex,
-  input: isHex,
-})
+export const isTransaction = objectOf(
+  {
+    hash: isHex,
+    nonce: isHex,
+    blockHash: orNull(isHex),
+    blockNumber: orNull(isHex),
+    transactionIndex: orNull(isHex),
+    from: isHex,
+    to: orNull(isHex),
+    gas: isHex,
+    gasPrice: isHex,
+    value: isHex,
+    input: isHex,
+    type: isHex,
+  },
+  {
+    maxFeePerGas: isHex,
+    maxPriorityFeePerGas: isHex,
+    accessList: listOf(objectOf({ address: isHex, storageKeys: listOf(isHex) })),
+    authorizationList: listOf(objectOf({ address: isHex, chainId: isHex, nonce: isHex })),
+  },
+)
 export type Transaction = Checked<typeof isTransaction>
 
 /** A log of `eth_getTransactionReceipt`. */

@@ -51,6 +51,24 @@ async function deployedShop({ call }: OpenedExplorer) {
 describeWith(CHROMIUM, 'the page of a transaction', () => {
   const open = useExplorer()
 
+  it('shows type, fees, access list and authorizations of a typed one', async () => {
+    const { page, goTo, call } = await open({ rules: 'next' })
+    const [from, to] = await call('eth_accounts')
+    const authorization = { chainId: '0x0', address: to, nonce: '0x7', yParity: '0x0', r: '0x1', s: '0x1' }
+    const slot = `0x${'0b'.repeat(32)}`
+    const hash = await call('eth_sendTransaction', {
+      ...{ from, to, gas: '0x30d40', maxFeePerGas: '0x5', maxPriorityFeePerGas: '0x3' },
+      ...{ accessList: [{ address: to, storageKeys: [slot] }], authorizationList: [authorization] },
+    })
+    await goTo(`#/tx/${hash}`)
+    await page.getByText('0x4 (set code, EIP-7702)').waitFor()
+    await page.getByText('5 wei').waitFor()
+    const lists = page.getByRole('table', { name: 'Access list' })
+    expect(await lists.textContent()).toContain(slot)
+    const tuples = page.getByRole('table', { name: 'Authorizations' }).getByRole('row')
+    expect(await tuples.nth(1).textContent()).toMatch(/any7$/)
+  })
+
   it('shows a successful transaction: arguments, events, the call tree, the state before and after', async () => {
     const explorer = await open()
     const { page } = explorer

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { installFor22, linkPackages, NODE_22 } from '../node-22.mjs'
-import { HERE, installed, run, withFolder } from '../nodes.mjs'
+import { HERE, installed, output, run, withFolder } from '../nodes.mjs'
 import { outcomeOf } from '../suite.mjs'
 
 const ROOT = join(HERE, '../..')
@@ -48,8 +48,19 @@ export async function hardhat2Plugin() {
   return outcomeOf(await test(folder, process.execPath, [hardhat, '--config', 'hardhat.config.cjs', 'test']))
 }
 
-export async function hardhat3Plugin() {
+/** The project of Hardhat 3, with its packages installed. */
+function assembleHardhat3() {
   const folder = assemble('3', installFor22('hardhat-3'))
-  const hardhat = join(folder, 'node_modules/hardhat/dist/src/cli.js')
+  return { folder, hardhat: join(folder, 'node_modules/hardhat/dist/src/cli.js') }
+}
+
+export async function hardhat3Plugin() {
+  const { folder, hardhat } = assembleHardhat3()
   return outcomeOf(await test(folder, NODE_22, [hardhat, 'test', 'mocha']))
+}
+
+/** Runs a task of Hardhat 3 in that project, for its standard output. */
+export async function runHardhat3(args, env) {
+  const { folder, hardhat } = assembleHardhat3()
+  return output(NODE_22, [hardhat, ...args], { cwd: folder, env })
 }

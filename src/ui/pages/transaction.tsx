@@ -10,6 +10,7 @@ import { RuleComparison } from '../components/rule-comparison.tsx'
 import { StackTrace } from '../components/stack-trace.tsx'
 import { StateChanges } from '../components/state-changes.tsx'
 import { Steps } from '../components/steps.tsx'
+import { TypedLists, typedRows } from '../components/typed-transaction.tsx'
 import { AddressLink, Amount, BlockLink, Bytes, DateAndAge, Mono } from '../components/values.tsx'
 import { type DecodedItem, decodeAll } from '../decode.ts'
 import { byteLength, counted, grouped, percent, toBigInt, toNumber } from '../format.ts'
@@ -117,6 +118,7 @@ function Summary({ found, tree }: { readonly found: Found; readonly tree: CallTr
             : `${grouped(used)} used of ${grouped(limit)} (${percent(used, limit)})`,
         ],
         ['Gas price', `${grouped(price)} wei`],
+        ...typedRows(transaction),
         ['Nonce', grouped(toNumber(transaction.nonce))],
       ]}
     />
@@ -238,6 +240,7 @@ function Mined({ found, receipt }: { readonly found: Found; readonly receipt: Re
           <Show loaded={tree}>{(value) => <CallTreeView tree={value} />}</Show>
         </Section>
       )}
+      <TypedLists transaction={transaction} />
       <Input transaction={transaction} input={input} />
       <Payouts receipt={receipt} />
       <Events receipt={receipt} events={events} />
@@ -268,6 +271,7 @@ export function TransactionPage({ argument }: { readonly argument: string }) {
               <Section title="Transaction" actions={<SimulateLink transaction={value.transaction} />}>
                 <Summary found={value} tree={undefined} />
               </Section>
+              <TypedLists transaction={value.transaction} />
               <Input transaction={value.transaction} input={value.input} />
             </>
           ) : (

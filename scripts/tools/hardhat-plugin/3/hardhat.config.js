@@ -19,5 +19,7 @@ export default defineConfig({
     settings: { evmVersion: 'cancun', optimizer: { enabled: true, runs: 200 } },
   },
   tandem: { chainId: 4242 },
+  // A node of its own process, for scripts/typed.mjs.
+  networks: { local: { type: 'http', url: process.env.NODE_URL ?? 'http://127.0.0.1:8545' } },
   test: { mocha: MOCHA_REPORT ? { reporter: 'json', reporterOptions: { output: MOCHA_REPORT } } : {} },
 })
