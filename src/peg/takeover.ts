@@ -2,8 +2,8 @@
  * The Bridge of a fork with `--federation-takeover`: what the views of the upstream's Bridge tell is carried over, under a
  * federation whose keys are in the node, on the simulated Bitcoin chain. Nodes do not serve the Bridge's cells.
  */
-import { destinationOf } from '../bitcoin/output-script.ts'
-import type { Transaction } from '../bitcoin/transaction.ts'
+import { DESTINATION_BYTES, destinationOf } from '../bitcoin/output-script.ts'
+import { MAX_MONEY, type Transaction } from '../bitcoin/transaction.ts'
 import { isActive } from '../chain/activations.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS } from '../chain/config.ts'
 import { EMPTY, toBigInt } from '../encoding/bytes.ts'
@@ -63,9 +63,12 @@ async function view(state: RemoteState, signature: string): Promise<Uint8Array |
   }
 }
 
-async function amountOf(state: RemoteState, signature: string): Promise<bigint | undefined> {
+/** A view of an amount. Throws `upstream` for one that there is not. */
+async function amountOf(state: RemoteState, signature: string, origin: string): Promise<bigint | undefined> {
   const output = await view(state, signature)
-  return output && toBigInt(output)
+  const amount = output && toBigInt(output)
+  if (amount === undefined || amount <= MAX_MONEY) return amount
+  throw new NodeError('upstream', `The upstream ${origin} answers ${signature} with ${amount} satoshi.`)
 }
 
 /** Coins that are locked on the parent chain for those on this one. */
@@ -87,10 +90,10 @@ function requestsIn(transaction: Transaction, requestHash: Uint8Array | undefine
 
 /** What the upstream's Bridge tells after the fork's block. Throws `upstream` for one that has no Bridge. */
 export async function readUpstreamBridge(remote: RemoteChain): Promise<CarriedBridge> {
+  const { origin } = remote.upstream
   const state = remote.stateAt(remote.point)
   const output = await view(state, 'getStateForDebugging()')
   if (output === undefined) {
-    const { origin } = remote.upstream
     throw new NodeError(
       'upstream',
       `The upstream ${origin} has no Bridge whose federation could be replaced.`,
@@ -98,15 +101,32 @@ export async function readUpstreamBridge(remote: RemoteChain): Promise<CarriedBr
   }
   const { network, ruleHeights } = remote.config
   const place = { network, ruleHeights, number: remote.point.number }
-  const { coins, requests, nextPegoutHeight } = decodeState(readBytes(output, 0), place)
+  const { coins, requests, nextPegoutHeight } = stateOf(output, place, origin)
   // Coins of a retiring federation are in no view, but what they are locked for is known.
   const missing = (await lockedCoins(state)) + sum(requests.map(({ amount }) => amount)) - sum(coins)
   return {
     coins: missing > 0n ? [...coins, missing] : coins,
     requests,
     nextPegoutHeight,
-    lockingCap: await amountOf(state, 'getLockingCap()'),
-    feePerKb: await amountOf(state, 'getFeePerKb()'),
+    lockingCap: await amountOf(state, 'getLockingCap()', origin),
+    feePerKb: await amountOf(state, 'getFeePerKb()', origin),
+  }
+}
+
+/** What the view has told; throws `upstream` for what no Bridge tells. */
+function stateOf(output: Uint8Array, place: Place, origin: string) {
+  try {
+    const state = decodeState(readBytes(output, 0), place)
+    const amounts = [...state.coins, ...state.requests.map(({ amount }) => amount)]
+    if (amounts.some((amount) => amount < 0n) || sum(amounts) > MAX_MONEY)
+      throw new RangeError('amounts that there are not')
+    if (state.requests.some(({ receiver }) => receiver.length !== DESTINATION_BYTES))
+      throw new RangeError('a peg-out without a receiver')
+    return state
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const told = `The upstream ${origin} tells a state of the Bridge that cannot be read`
+    throw new NodeError('upstream', `${told}: ${error.message}.`)
   }
 }
 
@@ -174,7 +194,9 @@ export function bridgeEdit(
   federationCells.newFederation.set(federation)
   federationCells.newOutputs.set(coins)
   peg.requests.set(requests)
-  peg.setNextPegoutHeight(nextPegoutHeight)
+  // The constants are those of the local network, whose batches are closer together than the upstream's.
+  const latest = BigInt(place.number + network.blocksBetweenPegouts)
+  peg.setNextPegoutHeight(nextPegoutHeight < latest ? nextPegoutHeight : latest)
   if (lockingCap !== undefined) store.writeInteger(CELL.lockingCap, lockingCap)
   if (feePerKb !== undefined) store.writeInteger(CELL.feePerKb, feePerKb)
   store.save()

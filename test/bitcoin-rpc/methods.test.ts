@@ -1,10 +1,21 @@
 /** Methods of Bitcoin Core's JSON-RPC over a socket: forms of results, errors with their codes, blocks and reorganisations. */
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { createBase58check } from '@scure/base'
+import { networks, Psbt, payments } from 'bitcoinjs-lib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { METHODS } from '../../src/bitcoin-rpc/dispatcher.ts'
+import { concat } from '../../src/encoding/bytes.ts'
+import { fromHex } from '../../src/encoding/hex.ts'
 import { type Reply, ServedBitcoin } from './bitcoin-server.ts'
 import { blockOfTemplate, type Template } from './template-block.ts'
 
 const UNKNOWN = 'ab'.repeat(32)
+const MINER = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn'
+
+/** A private key as wallets import it, for a compressed public key of regtest. */
+const wifOf = (key: Uint8Array) =>
+  createBase58check(sha256).encode(concat(Uint8Array.of(0xef), key, Uint8Array.of(1)))
 
 describe('methods', () => {
   let node: ServedBitcoin
@@ -94,7 +105,8 @@ describe('methods', () => {
     ['dumpprivkey', ['mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn'], -4, /is not known$/],
     ['walletpassphrase', ['x', 1], -15, /unencrypted wallet/],
     ['stop', [], -32601, /^Method not found$/],
-    ['walletcreatefundedpsbt', [[], []], -32601, /^Method not found$/],
+    ['walletcreatefundedpsbt', [[], []], -8, /at least one output/],
+    ['walletprocesspsbt', [''], -32601, /^Method not found$/],
   ])('refuse %s %j', async (method, params, code, message) => {
     const { error, result } = await node.reply(method, params)
     expect(result).toBe(null)
@@ -218,6 +230,39 @@ describe('methods', () => {
     expect(
       await node.call('testmempoolaccept', [[await node.call('getrawtransaction', [many])]]),
     ).toMatchObject([{ txid: many, allowed: false, 'reject-reason': 'txn-already-in-mempool' }])
+  })
+
+  it('make partially signed transactions that an independent library reads, signs and completes', async () => {
+    const key = fromHex(`0x${'42'.repeat(32)}`)
+    const signer = {
+      publicKey: secp256k1.getPublicKey(key, true),
+      sign: (hash: Uint8Array) => secp256k1.sign(hash, key, { prehash: false, lowS: true }),
+    }
+    const network = networks.regtest
+    const { publicKey: pubkey } = signer
+    const own = [
+      payments.p2pkh({ pubkey, network }),
+      payments.p2wpkh({ pubkey, network }),
+      payments.p2sh({ redeem: payments.p2wpkh({ pubkey, network }), network }),
+    ].map(({ address = '' }) => address)
+    await node.call('createwallet', ['signing'])
+    await node.call('importprivkey', [wifOf(key)], '/wallet/signing')
+    for (const address of own) await node.call('generatetoaddress', [1, address])
+    await node.call('generatetoaddress', [101, MINER])
+    const unspent = await node.call<{ txid: string; vout: number }[]>('listunspent', [], '/wallet/signing')
+    expect(unspent).toHaveLength(3)
+    const outputs = [{ [MINER]: 149 }]
+    const made = await node.call<{ psbt: string; fee: number; changepos: number }>(
+      'walletcreatefundedpsbt',
+      [[], outputs, 0, { fee_rate: 10 }],
+      '/wallet/signing',
+    )
+    const psbt = Psbt.fromBase64(made.psbt, { network })
+    expect(psbt.inputCount).toBe(3)
+    psbt.signAllInputs(signer).finalizeAllInputs()
+    expect(Number(psbt.getFee()) / 1e8).toBe(made.fee)
+    const raw = psbt.extractTransaction().toHex()
+    expect(await node.call('sendrawtransaction', [raw])).toMatch(/^[0-9a-f]{64}$/)
   })
 
   it('answer help for each of them', async () => {

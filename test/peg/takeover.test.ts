@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { scriptOfAddress } from '../../src/bitcoin/regtest-address.ts'
 import { bannerLines } from '../../src/cli/banner.ts'
-import { equal } from '../../src/encoding/bytes.ts'
-import type { Hex } from '../../src/encoding/hex.ts'
+import { EMPTY, equal } from '../../src/encoding/bytes.ts'
+import { fromHex, type Hex } from '../../src/encoding/hex.ts'
+import { frameStrings } from '../../src/encoding/rlp-frame.ts'
 import { createNode, type Node, type NodeOptions, serve } from '../../src/index.ts'
+import { changed, faultProxy, type Message } from '../support/fault-proxy.ts'
 import { BOB, COW } from '../support/noting-chain.ts'
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000b0b01'
@@ -127,6 +129,77 @@ describe('a fork that takes the federation over', () => {
     await expect(forked({ dataDir: plain })).rejects.toThrow(
       /holds a fork with the federation of its upstream/,
     )
+  })
+
+  describe('of an upstream that tells what cannot be', () => {
+    const STATE = '0x0d0cee93'
+    const CAP = '0x3f9db977'
+    const word = (value: bigint | number) => value.toString(16).padStart(64, '0')
+    const result = (bytes: Uint8Array) =>
+      `0x${word(32)}${word(bytes.length)}${Buffer.from(bytes).toString('hex')}${'00'.repeat(-bytes.length & 31)}`
+    /** An output of the federation: 8 bytes of value, no script. */
+    const coin = (value: string) => fromHex(`0x${value}00000000${'11'.repeat(32)}${'00'.repeat(9)}`)
+    const state = (outputs: readonly Uint8Array[], requests: readonly Uint8Array[] = []) =>
+      result(
+        frameStrings([
+          EMPTY,
+          frameStrings(outputs),
+          frameStrings([]),
+          frameStrings(requests),
+          frameStrings([]),
+          Uint8Array.of(0x80),
+        ]),
+      )
+    const HASH = new Uint8Array(32)
+
+    it.each([
+      ['no bytes', STATE, `0x${word(32)}`, /cannot be read/],
+      ['no RLP', STATE, result(Uint8Array.of(0xf8)), /cannot be read/],
+      [
+        'one string',
+        STATE,
+        result(Uint8Array.of(0x01)),
+        /cannot be read: state of the Bridge must be an RLP list/,
+      ],
+      ['an output that is cut off', STATE, state([Uint8Array.of(1, 2)]), /cannot be read/],
+      ['a coin below nothing', STATE, state([coin('ffffffffffffffff')]), /amounts that there are not/],
+      ['more coins than there are', STATE, state([coin('00ffffffffffff7f')]), /amounts that there are not/],
+      [
+        'more coins than the simulated chain has',
+        STATE,
+        state([coin('00204aa9d1010000')]),
+        /has fewer coins/,
+      ],
+      [
+        'a peg-out to no key',
+        STATE,
+        state([], [EMPTY, Uint8Array.of(1), HASH]),
+        /a peg-out without a receiver/,
+      ],
+      ['a cap of all words', CAP, `0x${'ff'.repeat(32)}`, /answers getLockingCap\(\) with \d+ satoshi/],
+    ])('is refused in a sentence: %s', async (_, selector, answer, message) => {
+      const proxy = await faultProxy(url)
+      open.push(proxy)
+      proxy.always(
+        changed((reply, request) => {
+          const change = (one: Message, asked: Message) =>
+            asked.method === 'eth_call' && (asked.params[0].data ?? asked.params[0].input) === selector
+              ? { jsonrpc: '2.0', id: one.id, result: answer }
+              : one
+          return Array.isArray(reply)
+            ? reply.map((one: Message) =>
+                change(
+                  one,
+                  request.find(({ id }: Message) => id === one.id),
+                ),
+              )
+            : change(reply, request)
+        }),
+      )
+      await expect(
+        createNode({ fork: proxy.url, forkCache: false, bitcoin: true, federationTakeover: true }),
+      ).rejects.toThrow(message)
+    })
   })
 
   it.each([

@@ -47,13 +47,20 @@ function openPeerPort(port) {
   )
 }
 
-/** Puts the member of the front into a call of `fed_updateBridge`, which has no parameters in the tests. */
-function frontOf({ dispatcher, options }, member) {
+/**
+ * Puts the member of the front into a call of `fed_updateBridge`, which has no parameters in the tests. A call is answered
+ * when `settled` resolves, so that the tests, which wait between their steps, need not.
+ */
+function frontOf({ dispatcher, options }, member, settled) {
   const withMember = (text) => text.replace(/("method":"fed_updateBridge","params":)\[\]/, `$1["${member}"]`)
   return {
     options,
     dispatcher: {
-      dispatchText: (text, session) => dispatcher.dispatchText(withMember(text), session),
+      async dispatchText(text, session) {
+        const answer = await dispatcher.dispatchText(withMember(text), session)
+        await settled()
+        return answer
+      },
     },
   }
 }
@@ -66,11 +73,15 @@ export class Fronts {
   #open = new Set()
   /** By port for JSON-RPC. */
   #reserved = new Map()
+  /** What members do after the last block. */
+  #working = Promise.resolve()
 
   constructor(node, credentials) {
     this.#node = node
     this.#credentials = credentials
-    node.engine.events.on('chain', () => void this.#work())
+    node.engine.events.on('chain', () => {
+      this.#working = this.#working.then(() => this.#work())
+    })
   }
 
   /**
@@ -128,7 +139,7 @@ export class Fronts {
     const path = customConfig['federator.signers.BTC.path']
     const key = members.add(Buffer.from(readFileSync(path, 'utf8').trim(), 'hex'))
     members.setConduct(key, 'stopped')
-    const front = frontOf(this.#node, members.keyOf(key).address)
+    const front = frontOf(this.#node, members.keyOf(key).address, () => this.#working)
     const rpc = await listening(createHttpServer(rpcHandler(front)), rpcPort)
     const peer = await openPeerPort(port)
     this.#reserved.set(Number(rpcPort), { key, close: () => Promise.all([rpc.close(), peer.close()]) })

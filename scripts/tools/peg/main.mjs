@@ -9,8 +9,9 @@
  * place of both programs: it opens no chain, and this process answers at the ports that it is started with. All of them
  * are fronts of one node, which has the keys of the members that run.
  *
- * The tests wait for real nodes between their steps. Since nothing has to be waited for here, `preload.cjs` divides their
- * waits by 20 (`--waits 1` leaves them), and gives them compilers from npm in place of those that they load from the web.
+ * The tests wait for real nodes between their steps. Nothing has to be waited for here: a front answers when the members
+ * have done what they do after a block. `preload.cjs` ends those waits when no request is under way, divides others, in which
+ * the tests ask again, by 20 (`--waits 1` leaves all as they are), and gives them compilers from npm in place of those that they load from the web.
  *
  * Prints what passed by file; exit code 1 when a test fails. Names run some files: later files build on the chain that
  * earlier ones leave, so name those as well.

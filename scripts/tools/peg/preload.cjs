@@ -13,11 +13,50 @@ const SHORTEST = 100
 const LONGEST = 10_000
 const divisor = Number(process.env.STAND_IN_WAITS)
 
+/** Milliseconds without a request after which what a test has sent is where it is to be. */
+const QUIET = 5
+
+/** Requests that are under way, and the time of the last one that began or ended. */
+let requests = 0
+let lastRequest = 0
+for (const module of [require('node:http'), require('node:https')]) {
+  const { request } = module
+  module.request = (...args) => {
+    const made = request.apply(module, args)
+    requests++
+    lastRequest = performance.now()
+    made.once('close', () => {
+      requests--
+      lastRequest = performance.now()
+    })
+    return made
+  }
+}
+
+/** Does it end a promise, and so a wait between two steps? Other timers ask again, a number of times, what is not ready. */
+const isResolver = (run) => Function.prototype.toString.call(run).includes('[native code]')
+const { setTimeout: later } = globalThis
+
+/** Runs once the requests so far have ended, and those that follow from them; at the latest after some milliseconds. */
+function whenQuiet(run, most) {
+  const end = performance.now() + most
+  const look = () => {
+    const now = performance.now()
+    const isQuiet = requests === 0 && now - lastRequest >= QUIET
+    if (isQuiet || now >= end) run()
+    else later(look, QUIET)
+  }
+  return later(look, QUIET)
+}
+
 for (const name of ['setTimeout', 'setInterval']) {
   const wait = globalThis[name]
   const isShortened = (milliseconds) => milliseconds >= SHORTEST && milliseconds <= LONGEST
-  const shortened = (run, milliseconds, ...rest) =>
-    wait(run, isShortened(milliseconds) ? milliseconds / divisor : milliseconds, ...rest)
+  const shortened = (run, milliseconds, ...rest) => {
+    if (!isShortened(milliseconds) || divisor === 1) return wait(run, milliseconds, ...rest)
+    if (name === 'setTimeout' && isResolver(run)) return whenQuiet(run, milliseconds / divisor)
+    return wait(run, milliseconds / divisor, ...rest)
+  }
   globalThis[name] = Object.assign(shortened, wait)
 }
 

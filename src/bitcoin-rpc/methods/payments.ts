@@ -1,17 +1,21 @@
 /** Methods that spend what wallets own. */
+import { base64 } from '@scure/base'
 import { z } from 'zod'
 import { outputKey } from '../../bitcoin/chain/coin.ts'
 import { coinOf } from '../../bitcoin/chain/mempool.ts'
 import { RuleViolation } from '../../bitcoin/chain/rule-violation.ts'
 import { digitsOf, displayed } from '../../bitcoin/displayed-hash.ts'
-import { encodeTransaction, type Output } from '../../bitcoin/transaction.ts'
+import { encodePsbt } from '../../bitcoin/psbt.ts'
+import { encodeTransaction, type Output, type Transaction } from '../../bitcoin/transaction.ts'
 import type { Candidate, Funded } from '../../bitcoin/wallet/coin-selection.ts'
 import { type Wallet, walletScript } from '../../bitcoin/wallet/model.ts'
 import { Amount, satoshiOf } from '../amount.ts'
 import { type Context, type Method, method } from '../method.ts'
+import { NEW_TRANSACTION, newTransaction } from '../new-transaction.ts'
 import { outputsOf } from '../outputs.ts'
 import { addressTypeOf, amount, flag, includableOf, integer, scriptFor, text } from '../parameters.ts'
 import { CODE, RpcFailure } from '../rpc-failure.ts'
+import { findTransaction } from '../transaction-view.ts'
 import {
   candidateOf,
   FALLBACK_FEE,
@@ -175,6 +179,41 @@ function givenInputs(
   })
 }
 
+/** Adds inputs of the wallet of the call to a transaction, and change. Throws a failure. */
+function fundTransaction(
+  context: Context,
+  transaction: Transaction,
+  options: z.output<typeof FundingOptions>,
+): Funded {
+  const wallet = walletOf(context)
+  if (transaction.outputs.length === 0)
+    throw new RpcFailure(CODE.PARAMETER, 'TX must have at least one output')
+  const isWithWatched = options.includeWatching ?? options.include_watching ?? !wallet.hasPrivateKeys
+  const candidates =
+    options.add_inputs === false ? [] : spendableCoins(context, wallet, isWithWatched).map(candidateOf)
+  const address = options.changeAddress ?? options.change_address
+  const position = options.changePosition ?? options.change_position
+  const payers = options.subtractFeeFromOutputs ?? options.subtract_fee_from_outputs ?? []
+  if (position !== undefined) placeOf(position, transaction.outputs.length + 1)
+  if (address === undefined && !wallet.hasPrivateKeys)
+    throw new RpcFailure(CODE.WALLET, "Transaction needs a change address, but we can't generate it.")
+  return fundWith({
+    outputs: transaction.outputs,
+    given: givenInputs(context, transaction.inputs),
+    candidates,
+    feeRate: options.fee_rate ?? options.feeRate ?? FALLBACK_FEE,
+    changeScript:
+      address === undefined
+        ? changeScript(context, wallet, options.change_type)
+        : scriptFor(address, 'Change address must be a valid bitcoin address'),
+    feePayers: payers.map((place) => placeOf(place, transaction.outputs.length)),
+    version: transaction.version,
+    lockTime: transaction.lockTime,
+    isReplaceable: options.replaceable ?? true,
+    ...(position === undefined ? {} : { changePosition: position }),
+  })
+}
+
 const fundRawTransaction = method({
   name: 'fundrawtransaction',
   category,
@@ -185,39 +224,36 @@ const fundRawTransaction = method({
     iswitness: flag.optional(),
   },
   handle({ hexstring, options: given }, context) {
-    const wallet = walletOf(context)
     const options = typeof given === 'boolean' ? { includeWatching: given } : given
-    const transaction = includableOf(hexstring)
-    if (transaction.outputs.length === 0)
-      throw new RpcFailure(CODE.PARAMETER, 'TX must have at least one output')
-    const isWithWatched = options.includeWatching ?? options.include_watching ?? !wallet.hasPrivateKeys
-    const candidates =
-      options.add_inputs === false ? [] : spendableCoins(context, wallet, isWithWatched).map(candidateOf)
-    const address = options.changeAddress ?? options.change_address
-    const position = options.changePosition ?? options.change_position
-    const payers = options.subtractFeeFromOutputs ?? options.subtract_fee_from_outputs ?? []
-    if (position !== undefined) placeOf(position, transaction.outputs.length + 1)
-    if (address === undefined && !wallet.hasPrivateKeys)
-      throw new RpcFailure(CODE.WALLET, "Transaction needs a change address, but we can't generate it.")
-    const funded = fundWith({
-      outputs: transaction.outputs,
-      given: givenInputs(context, transaction.inputs),
-      candidates,
-      feeRate: options.fee_rate ?? options.feeRate ?? FALLBACK_FEE,
-      changeScript:
-        address === undefined
-          ? changeScript(context, wallet, options.change_type)
-          : scriptFor(address, 'Change address must be a valid bitcoin address'),
-      feePayers: payers.map((place) => placeOf(place, transaction.outputs.length)),
-      version: transaction.version,
-      lockTime: transaction.lockTime,
-      isReplaceable: options.replaceable ?? true,
-      ...(position === undefined ? {} : { changePosition: position }),
-    })
+    const { transaction, fee, changePosition } = fundTransaction(context, includableOf(hexstring), options)
+    return { hex: digitsOf(encodeTransaction(transaction)), fee: new Amount(fee), changepos: changePosition }
+  },
+})
+
+const walletCreateFundedPsbt = method({
+  name: 'walletcreatefundedpsbt',
+  category,
+  help: 'Creates a transaction that inputs of the wallet pay for, as a partially signed one (BIP-174) without signatures.',
+  parameters: {
+    inputs: NEW_TRANSACTION.inputs.default([]),
+    outputs: NEW_TRANSACTION.outputs,
+    locktime: NEW_TRANSACTION.locktime,
+    options: FundingOptions.default({}),
+    bip32derivs: flag.optional(),
+  },
+  handle({ inputs, outputs, locktime, options }, context) {
+    const outline = newTransaction({ inputs, outputs, locktime, replaceable: options.replaceable ?? true })
+    const { transaction, inputs: spent, fee, changePosition } = fundTransaction(context, outline, options)
+    const { state } = context.bitcoin.chain
+    const told = spent.map(({ id, output, redeem }) => ({
+      output,
+      redeem,
+      previous: findTransaction(state, id)?.transaction,
+    }))
     return {
-      hex: digitsOf(encodeTransaction(funded.transaction)),
-      fee: new Amount(funded.fee),
-      changepos: funded.changePosition,
+      psbt: base64.encode(encodePsbt(transaction, told)),
+      fee: new Amount(fee),
+      changepos: changePosition,
     }
   },
 })
@@ -227,6 +263,7 @@ export const PAYMENT_METHODS: readonly Method[] = [
   sendToAddress,
   sendMany,
   fundRawTransaction,
+  walletCreateFundedPsbt,
   method({
     name: 'settxfee',
     category,

@@ -7,17 +7,16 @@ import { spentByPosition } from '../../bitcoin/chain/connection.ts'
 import { feeFor } from '../../bitcoin/chain/policy.ts'
 import { RuleViolation } from '../../bitcoin/chain/rule-violation.ts'
 import { kindOf } from '../../bitcoin/chain/script-kind.ts'
-import { digitsOf, displayed, fromDisplayed } from '../../bitcoin/displayed-hash.ts'
+import { digitsOf, displayed } from '../../bitcoin/displayed-hash.ts'
 import { hash160 } from '../../bitcoin/hash.ts'
 import { addressOf, witnessScriptOf } from '../../bitcoin/regtest-address.ts'
 import { encodeTransaction, type Transaction, wtxid } from '../../bitcoin/transaction.ts'
 import { scriptForHash } from '../../bitcoin/wallet/model.ts'
-import { EMPTY } from '../../encoding/bytes.ts'
 import { sha256 } from '../../encoding/hash.ts'
 import { Amount } from '../amount.ts'
 import { describe } from '../descriptor.ts'
 import { type Context, type Method, method } from '../method.ts'
-import { outputsOf } from '../outputs.ts'
+import { NEW_TRANSACTION, newTransaction } from '../new-transaction.ts'
 import {
   amount,
   blockOf,
@@ -25,9 +24,7 @@ import {
   flag,
   hashOf,
   includableOf,
-  integer,
   level,
-  outputs,
   text,
   transactionOf,
 } from '../parameters.ts'
@@ -70,49 +67,12 @@ const getRawTransaction = method({
   },
 })
 
-const RawInput = z.object({ txid: text, vout: integer, sequence: integer.optional() })
-
-/** The sequence of an input: given, or as lock time and replacement ask for. */
-function sequenceOf(given: number | undefined, lockTime: number, isReplaceable: boolean): number {
-  if (given !== undefined) {
-    if (given < 0 || given > 0xffffffff)
-      throw new RpcFailure(CODE.PARAMETER, 'Invalid parameter, sequence number is out of range')
-    return given
-  }
-  return isReplaceable ? 0xfffffffd : lockTime > 0 ? 0xfffffffe : 0xffffffff
-}
-
 const createRawTransaction = method({
   name: 'createrawtransaction',
   category,
   help: 'Returns a transaction without signatures. Outputs are amounts by address; "data" is a data output.',
-  parameters: {
-    inputs: z.array(RawInput),
-    outputs,
-    locktime: integer.default(0),
-    replaceable: flag.default(true),
-  },
-  handle({ inputs, outputs, locktime, replaceable }) {
-    if (locktime < 0 || locktime > 0xffffffff)
-      throw new RpcFailure(CODE.PARAMETER, 'Invalid parameter, locktime out of range')
-    const transaction: Transaction = {
-      version: 2,
-      inputs: inputs.map(({ txid, vout, sequence }) => {
-        if (vout < 0) throw new RpcFailure(CODE.PARAMETER, 'Invalid parameter, vout cannot be negative')
-        const hash = fromDisplayed(hashOf(txid, 'txid'))
-        return {
-          hash,
-          index: vout,
-          script: EMPTY,
-          sequence: sequenceOf(sequence, locktime, replaceable),
-          witness: [],
-        }
-      }),
-      outputs: outputsOf(outputs),
-      lockTime: locktime,
-    }
-    return digitsOf(encodeTransaction(transaction))
-  },
+  parameters: NEW_TRANSACTION,
+  handle: (given) => digitsOf(encodeTransaction(newTransaction(given))),
 })
 
 /** Throws a failure for a fee above the limit. */
