@@ -18,7 +18,11 @@ describeWith(SOLC, 'verification by real compilers', () => {
   beforeEach(async () => {
     node = await createNode()
     const { engine } = node
-    const holder = { engine, events: engine.events, use: <T>(work: (held: typeof engine) => T) => work(engine) }
+    const holder = {
+      engine,
+      events: engine.events,
+      use: <T>(work: (held: typeof engine) => T) => work(engine),
+    }
     apis = new HttpApis({
       node: holder as never,
       dispatch: (text, session) => node.dispatcher.dispatchText(text, session),
