@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -52,6 +53,16 @@ export function startTandemOn(folder, ...flags) {
 /** Starts `tandem anvil` on a free port. */
 export function startTandemAnvil(...flags) {
   return startProgram([TANDEM_ANVIL, '--port', '0', ...flags])
+}
+
+/** A port that nothing listens on. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 /** Calls one method over HTTP. Throws the error member of the reply. */

@@ -10,12 +10,15 @@ import { HERE, rpc, startTandem } from '../nodes.mjs'
 import { createChecks, outcomeOf } from '../suite.mjs'
 import { deployAll } from '../verify/deploy.mjs'
 
+/** Ethers knows Etherscan for the chains of a list only: the node has the id of one of them. */
+const SEPOLIA = 11_155_111
+
 /** The provider of ethers, whose address is the node's instead of `api.etherscan.io`. */
 class NodeProvider extends EtherscanProvider {
   #url
 
   constructor(url) {
-    super(new Network('tandem', 33), 'any')
+    super(Network.from(SEPOLIA), 'any')
     this.#url = url
   }
 
@@ -149,7 +152,7 @@ export async function explorerClients() {
   const { check, results } = createChecks()
   const compiled = compile('verify/contracts/Box.sol')
   const { input } = compiled
-  const node = await startTandem()
+  const node = await startTandem('--chain-id', String(SEPOLIA))
   try {
     const { box } = await deployAll(node.url, (name) => compiled.contracts[name].evm)
     const buildInfo = { solcLongVersion: compiled.version, input, output: compiled.output }

@@ -1,7 +1,5 @@
 /** The clients of the peg on npm: Bitcoin Core's, the builder of Merkle proofs, and the core of the bridges' SDKs. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import {
   BlockchainConnection,
   BlockchainReadOnlyConnection,
@@ -13,7 +11,7 @@ import {
 } from '@rsksmart/bridges-core-sdk'
 import pmtBuilder from '@rsksmart/pmt-builder'
 import Bitcoin from 'bitcoin-core'
-import { rpc, startTandem } from '../nodes.mjs'
+import { freePort, rpc, startTandem } from '../nodes.mjs'
 import { createChecks, outcomeOf } from '../suite.mjs'
 
 const BRIDGE = '0x0000000000000000000000000000000001000006'
@@ -29,15 +27,6 @@ const ABI = [
 const MNEMONIC = 'test test test test test test test test test test test junk'
 const HEADERS_PER_CALL = 100
 const HEADERS_GAS = 1_000_000
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Bitcoin Core's client: wallets, named parameters, batches, errors. Returns a client with coins of a legacy address. */
 async function checkBitcoinCore(check, host) {

@@ -3,26 +3,15 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { sortedRows, TokenChain } from '../indexers/tokens.mjs'
 import { installFor22, linkPackages, NODE_22 } from '../node-22.mjs'
-import { HERE, rpc, startTandem, startTandemOn, withFolder } from '../nodes.mjs'
+import { freePort, HERE, rpc, startTandem, startTandemOn, withFolder } from '../nodes.mjs'
 import { createChecks, outcomeOf } from '../suite.mjs'
 
 const ROOT = join(HERE, '../..')
 /** Milliseconds until the rows must be those of the chain. */
 const PATIENCE = 60_000
-
-/** A port that nothing listens on. */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** The project in a new folder, with its packages. */
 function assemble(packages) {

@@ -20,7 +20,7 @@ async function internalObject(
     timestamp: timeText(timestamp),
     transaction_hash: block.block.transactions[position]?.hash ?? '',
     index,
-    type: kind === 'create2' ? 'create2' : kind,
+    type: kind,
     success: !hasFailed,
     error: hasFailed ? (failure?.reason ?? 'Reverted') : null,
     from: await addressParam(engine, from),

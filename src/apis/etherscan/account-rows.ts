@@ -105,7 +105,7 @@ export function transactionRow(engine: Engine, account: Hex, { block, index }: P
 }
 
 /** A call that moves value, creates or destroys a contract, below the transaction's own. */
-export interface InnerCall {
+interface InnerCall {
   readonly frame: CallFrame
   /** Its place in the call tree: `0_1` is the second call of the first one. */
   readonly traceId: string

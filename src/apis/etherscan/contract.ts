@@ -7,7 +7,16 @@ import { type KnownContract, knownAt } from '../known-contract.ts'
 import { ApiError, addressIn, read } from '../request.ts'
 import { readStandardInput, type StandardInput } from '../standard-input.ts'
 import type { Job } from '../verifier.ts'
-import { type Action, type ActionContext, listed, notOk, ok, type Parameters, stateOf } from './parameters.ts'
+import {
+  type Action,
+  type ActionContext,
+  type EtherscanReply,
+  listed,
+  notOk,
+  ok,
+  type Parameters,
+  stateOf,
+} from './parameters.ts'
 
 const NOT_VERIFIED = 'Contract source code not verified'
 const ALREADY_VERIFIED = 'Contract source code already verified'
@@ -172,18 +181,25 @@ const verifysourcecode: Action = async (context) => {
   return ok(job.id)
 }
 
-/** Etherscan's words for a failure, which clients compare; details are in another member where there are words. */
-function failureReply({ outcome }: Job): unknown {
+/** Etherscan's words for an outcome, which clients compare; details are in another member where there are words. */
+function outcomeReply({ outcome }: Job): EtherscanReply {
   if (outcome?.kind !== 'failed') return ok('Pass - Verified')
   const { code, message } = outcome
   const isOfCode = code === 'no_match' || code === 'constructor_arguments'
   return isOfCode ? notOk(UNABLE, message) : notOk(`${UNABLE}: ${message}`)
 }
 
+/** Clients of Blockscout send no key. It has status 1 for any outcome, and no words but these for a failure. */
+function blockscoutReply(job: Job): EtherscanReply {
+  const { outcome } = job
+  return outcome?.kind === 'failed' ? { ...ok(UNABLE), details: outcome.message } : outcomeReply(job)
+}
+
 const checkverifystatus: Action = async ({ verifier, parameters }) => {
   const job = verifier.job(parameters.required('guid'))
   if (job === undefined) return notOk('Unknown UID')
-  return job.outcome === undefined ? notOk('Pending in queue') : failureReply(job)
+  if (job.outcome === undefined) return notOk('Pending in queue')
+  return parameters.text('apikey', 'apiKey') === undefined ? blockscoutReply(job) : outcomeReply(job)
 }
 
 /** The address of the proxy is the ticket: its implementation is read when it is asked for. */

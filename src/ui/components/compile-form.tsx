@@ -16,7 +16,9 @@ export function CompileForm({ address }: { readonly address: Hex }) {
     useText(),
     useText(),
   ]
-  if (compilers.length === 0) return null
+  const [newest] = compilers
+  if (newest === undefined) return null
+  const chosen = { ...compiler, value: compiler.value || newest }
   return (
     <ActionForm
       label="Compile and verify"
@@ -25,7 +27,7 @@ export function CompileForm({ address }: { readonly address: Hex }) {
         verifySource(address, {
           source,
           contract: contract.value,
-          compiler: compiler.value || (compilers[0] ?? ''),
+          compiler: chosen.value,
           runs: runs.value,
           evmVersion: evmVersion.value,
           words: words.value,
@@ -42,7 +44,7 @@ export function CompileForm({ address }: { readonly address: Hex }) {
         />
       </label>
       <Field label="Contract" text={contract} placeholder="Box, or path:Box" />
-      <Choice label="Compiler" text={compiler} options={compilers.map((each) => [each, each])} />
+      <Choice label="Compiler" text={chosen} options={compilers.map((each) => [each, each])} />
       <Field label="Optimiser runs" text={runs} placeholder="none" />
       <Field label="EVM version" text={evmVersion} placeholder="the compiler's" />
       <Field label="Constructor arguments" text={words} placeholder="hex; compared where given" wide />

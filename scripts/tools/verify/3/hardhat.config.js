@@ -6,14 +6,17 @@ import { defineConfig } from 'hardhat/config'
 const require = createRequire(import.meta.url)
 const { NODE_URL: url = 'http://127.0.0.1:4444', PROVIDER: provider } = process.env
 
+// The compiler of npm, so that nothing is downloaded.
+const solidity = {
+  version: require('solc').version().replace(/\+.*/, ''),
+  path: require.resolve('solc/soljson.js'),
+  settings: { evmVersion: 'cancun', viaIR: true, optimizer: { enabled: true, runs: 200 } },
+}
+
 export default defineConfig({
   plugins: [hardhatVerify],
-  // The compiler of npm, so that nothing is downloaded.
-  solidity: {
-    version: require('solc').version().replace(/\+.*/, ''),
-    path: require.resolve('solc/soljson.js'),
-    settings: { evmVersion: 'cancun', viaIR: true, optimizer: { enabled: true, runs: 200 } },
-  },
+  // The plugin compiles again in the profile production.
+  solidity: { profiles: { default: solidity, production: solidity } },
   networks: { tandem: { type: 'http', url } },
   chainDescriptors: {
     33: {
