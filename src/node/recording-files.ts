@@ -2,12 +2,26 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Engine } from '../engine/engine.ts'
+import type { CurrentEngine } from '../engine/engine-holder.ts'
+import type { CoverageReport } from '../engine/recording/model.ts'
 import { type Recordings, RUN_KINDS, type RunKind } from '../engine/recording/recordings.ts'
+import type { GasReport } from '../gas/gas-report.ts'
 import type { Logger } from '../logger.ts'
 import type { ResolvedNodeOptions } from '../options/options.ts'
 import { diskFiles, writeWhole } from '../store/files.ts'
 
 type Options = Pick<ResolvedNodeOptions, 'coverage' | 'coverageDir' | 'gasDir'>
+
+/** The reports of a node; its engine may have been replaced. */
+export function reportsOf(holder: CurrentEngine): {
+  coverage(): Promise<CoverageReport>
+  gas(): Promise<GasReport>
+} {
+  return {
+    coverage: () => holder.engine.coverage.report(),
+    gas: () => holder.engine.gas.report(),
+  }
+}
 
 /** Starts the recordings that the options ask for. */
 export function startRecordings(recordings: Recordings, { coverage, coverageDir, gasDir }: Options): void {

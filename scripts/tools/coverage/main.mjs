@@ -2,9 +2,13 @@
  * Compares the executed lines of `node.coverage()` with those of solidity-coverage on suites from npm: the same calls on the
  * sources as they are, and instrumented. Differences have to be those of `expected.json`, which gives the reason of each.
  *
- *   npm ci --ignore-scripts && node main.mjs [part of a suite's name] [--write]
+ *   npm ci --ignore-scripts && node main.mjs [part of a suite's name] [--write | --record]
+ *
+ * `--write` writes the differences that are not expected yet, to be explained there; `--record` writes a shorter run of a suite
+ * to `fixtures/coverage`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { brotliCompressSync } from 'node:zlib'
 import { AbiCoder, Interface } from 'ethers'
 import { createNode } from '../../../dist/index.js'
 import { instrument } from './oracle.mjs'
@@ -14,12 +18,12 @@ const EXPECTED = new URL('expected.json', import.meta.url)
 const OPTIONS = { preset: 'hardhat', now: () => 1_700_000_000, blockGasLimit: 100_000_000 }
 const GAS = '0x1c9c380'
 
-function compile({ solc }, sources) {
+function compile({ solc, evmVersion }, sources) {
   const input = {
     language: 'Solidity',
     sources,
     settings: {
-      evmVersion: solc.version().startsWith('0.5') ? 'istanbul' : 'cancun',
+      evmVersion,
       outputSelection: {
         '*': { '*': ['abi', 'evm.bytecode', 'evm.deployedBytecode', 'evm.methodIdentifiers'], '': ['ast'] },
       },
@@ -65,11 +69,12 @@ function drawn({ type, components }, next, addresses) {
 const linked = ({ evm: { bytecode } }) => `0x${bytecode.object}`
 
 /** A node on which a suite runs; `onBlock` sees each block with its only transaction. */
-async function createRun({ output }, onBlock) {
+async function createRun({ output }, onBlock, sent = []) {
   const node = await createNode(OPTIONS)
   const accounts = node.engine.accounts.list()
   async function send(transaction) {
     const before = node.engine.queries.head().hash
+    sent.push({ from: accounts[0], gas: GAS, ...transaction })
     await node
       .request({ method: 'eth_sendTransaction', params: [{ from: accounts[0], gas: GAS, ...transaction }] })
       .catch(() => {})
@@ -159,13 +164,14 @@ async function linesOfOracle(suite, sources, skipped) {
 
 async function linesOfNode(suite, sources, skipped) {
   const compiled = compile(suite, sources)
-  const place = await createRun(compiled)
+  const sent = []
+  const place = await createRun(compiled, undefined, sent)
   await place.node.addSources(compiled)
   await place.node.request({ method: 'evm_startCoverage', params: [['transactions']] })
   await run(compiled, suite, place, skipped)
   const { files, notes } = await place.node.coverage()
   await place.node.close()
-  return { files, notes }
+  return { files, notes, compiled, sent }
 }
 
 function ownLines({ statementMap, s }) {
@@ -196,11 +202,62 @@ function differences(theirs, { files }, sources) {
   return { found, equal }
 }
 
+/** A build-info with the members that a node reads. */
+function compact({ solcVersion, input, output }) {
+  const LEFT_OUT = new Set(['typeDescriptions', 'typeName', 'documentation', 'argumentTypes', 'exportedSymbols'])
+  const trees = (key, value) => (LEFT_OUT.has(key) ? undefined : value)
+  const codeOf = ({ object, linkReferences, immutableReferences, sourceMap }) => ({
+    object,
+    linkReferences,
+    immutableReferences,
+    sourceMap,
+  })
+  const contracts = Object.entries(output.contracts).map(([file, named]) => [
+    file,
+    Object.fromEntries(
+      Object.entries(named).map(([name, { abi, evm }]) => [
+        name,
+        { abi, evm: { bytecode: codeOf(evm.bytecode), deployedBytecode: codeOf(evm.deployedBytecode) } },
+      ]),
+    ),
+  ])
+  return {
+    solcVersion,
+    input,
+    output: {
+      contracts: Object.fromEntries(contracts),
+      sources: JSON.parse(JSON.stringify(output.sources, trees)),
+    },
+  }
+}
+
+/** Writes a run of a suite, with the lines that solidity-coverage has seen, for the tests of the package. */
+async function record(suite) {
+  const shorter = { ...suite, rounds: 2 }
+  const sources = suite.sources()
+  const skipped = new Set()
+  const lines = await linesOfOracle(shorter, sources, skipped)
+  const own = await linesOfNode(shorter, sources, skipped)
+  const { found } = differences(lines, own, sources)
+  const text = JSON.stringify({
+    suite: suite.name,
+    buildInfo: compact(own.compiled),
+    transactions: own.sent,
+    lines,
+    differences: found,
+  })
+  writeFileSync(new URL(`../../../fixtures/coverage/${suite.fixture}.json.br`, import.meta.url), brotliCompressSync(text))
+}
+
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 const expected = JSON.parse(readFileSync(EXPECTED, 'utf8'))
 let failed = false
 for (const suite of SUITES) {
   if (!asked.every((part) => suite.name.toLowerCase().includes(part.toLowerCase()))) continue
+  if (process.argv.includes('--record')) {
+    if (suite.fixture !== undefined) await record(suite)
+    continue
+  }
   const began = performance.now()
   const sources = suite.sources()
   const skipped = new Set()
@@ -235,7 +292,7 @@ for (const suite of SUITES) {
         ),
       ]),
     )
+    writeFileSync(EXPECTED, `${JSON.stringify(expected, null, 2)}\n`)
   } else console.log(JSON.stringify(found, null, 2))
 }
-if (process.argv.includes('--write')) writeFileSync(EXPECTED, `${JSON.stringify(expected, null, 2)}\n`)
 process.exitCode = failed ? 1 : 0

@@ -13,6 +13,7 @@ pragma solidity >=0.5.0;
 contract DSTest {
     event log(string);
     event log_named_uint(string key, uint256 val);
+    event log_named_decimal_uint(string key, uint256 val, uint256 decimals);
     event log_named_address(string key, address val);
     event log_named_string(string key, string val);
     event log_named_bytes(string key, bytes val);
@@ -172,6 +173,7 @@ export const SUITES = [
   {
     name: 'OpenZeppelin Contracts 5.7.0',
     solc: require('solc'),
+    evmVersion: 'cancun',
     sources: () => withImports(['Contracts.sol'], { 'Contracts.sol': OPENZEPPELIN }),
     isCovered: (path) => path.startsWith('@openzeppelin/'),
     contracts: [
@@ -188,7 +190,9 @@ export const SUITES = [
   },
   {
     name: 'Uniswap v2 core 1.0.1',
+    fixture: 'uniswap-v2',
     solc: require('solc-0.5.16'),
+    evmVersion: 'istanbul',
     sources: () =>
       withImports(['Factory.sol', '@uniswap/v2-core/contracts/test/ERC20.sol'], { 'Factory.sol': UNISWAP }),
     isCovered: (path) =>
@@ -203,7 +207,8 @@ export const SUITES = [
   },
   {
     name: 'solmate 6.8.0, its own tests',
-    solc: require('solc'),
+    solc: require('solc-0.8.15'),
+    evmVersion: 'london',
     sources: () => withImports(solidityIn('solmate/src'), { 'ds-test/test.sol': DS_TEST }),
     isCovered: isSolmate,
     isTest: true,
