@@ -172,6 +172,7 @@ export class FileCounts {
     for (const [at, parent] of this.#index.outwards()) {
       const count = run.statements[at] ?? 0
       if (parent !== -1 && run.statements[parent] === 0) run.statements[parent] = count
+      if (parent !== -1 && this.#hasCode[at] === true) this.#hasCode[parent] = true
       this.statements[at] = (this.statements[at] ?? 0) + count
     }
     for (const [at, first] of this.#firsts.entries()) {

@@ -43,7 +43,7 @@ import { ChainOpener, type NodeParts } from './chain-opener.ts'
 import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
 import { clientVersion, clockOf, namesOf, VERSION } from './parts.ts'
-import { reportsOf, startRecordings, writeRecordings } from './recording-files.ts'
+import { closeRecordings, reportsOf, startRecordings } from './recording-files.ts'
 import { type SimulateOptions, type SimulateResults, type SimulateStep, simulate } from './simulation.ts'
 
 export type { ProviderMessage }
@@ -280,7 +280,7 @@ function nodeOf(
 
   async function close(): Promise<void> {
     caller.close()
-    if (parts.recordings.release()) await writeRecordings(holder.engine, options, logger)
+    await closeRecordings(parts.recordings, holder.engine, options, logger)
     await apis.close()
     await cluster?.leave()
     await chains.peg?.close()

@@ -32,13 +32,20 @@ export function startRecordings(recordings: Recordings, { coverage, coverageDir,
   if (gasDir !== undefined) recordings.startGas()
 }
 
-/** Writes what was recorded to new files, and forgets it. A folder that cannot be written is logged. */
-export async function writeRecordings(
+/**
+ * A node that records closes: the last of those that share the recordings writes what was recorded to new files, and forgets it. A
+ * folder that cannot be written is logged.
+ */
+export async function closeRecordings(
+  recordings: Recordings,
   { coverage, gas }: Pick<Engine, 'coverage' | 'gas'>,
   { coverageDir, gasDir }: Options,
   logger: Logger,
 ): Promise<void> {
   try {
+    // The sources of its chain are gone afterwards.
+    await recordings.recordedGas?.settle()
+    if (!recordings.release()) return
     if (coverageDir !== undefined && coverage.kinds.length > 0) {
       writeNew(coverageDir, await coverage.report())
       coverage.start(coverage.kinds)

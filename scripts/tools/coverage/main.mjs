@@ -11,7 +11,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { brotliCompressSync } from 'node:zlib'
 import { AbiCoder, Interface } from 'ethers'
 import { createNode } from '../../../dist/index.js'
-import { instrument } from './oracle.mjs'
+import { instrument, singles } from './oracle.mjs'
 import { SUITES } from './suites.mjs'
 
 const EXPECTED = new URL('expected.json', import.meta.url)
@@ -149,7 +149,7 @@ async function runTests({ output }, { rounds }, { accounts, send, deploy }, skip
 const run = (compiled, suite, place, skipped) =>
   suite.isTest ? runTests(compiled, suite, place, skipped) : callAll(compiled, suite, place)
 
-async function linesOfOracle(suite, sources, skipped) {
+async function hitsOfOracle(suite, sources, skipped) {
   const oracle = instrument(sources, suite.isCovered)
   const compiled = compile(suite, oracle.sources)
   const place = await createRun(compiled, (node, head) =>
@@ -159,7 +159,7 @@ async function linesOfOracle(suite, sources, skipped) {
   )
   await run(compiled, suite, place, skipped)
   await place.node.close()
-  return oracle.lines()
+  return oracle.hits()
 }
 
 async function linesOfNode(suite, sources, skipped) {
@@ -182,11 +182,18 @@ function ownLines({ statementMap, s }) {
   return lines
 }
 
+/** The ways of `if`, `require` and `assert` by line, where a line has a single one. */
+function ownBranches(coverage) {
+  if (coverage === undefined) return {}
+  const { branchMap, b } = coverage
+  return singles(Object.entries(branchMap).map(([id, { line }]) => [line, b[id]]))
+}
+
 /** What differs in the sets of executed lines, by path and line: the text of the line, and who saw it. */
-function differences(theirs, { files }, sources) {
+function differences({ lines, branches }, { files }, sources) {
   const found = {}
-  let equal = 0
-  for (const [path, hits] of Object.entries(theirs)) {
+  let [equal, equalBranches] = [0, 0]
+  for (const [path, hits] of Object.entries(lines)) {
     const own = files[path] === undefined ? {} : ownLines(files[path])
     const text = sources[path].content.split('\n')
     for (const line of new Set([...Object.keys(hits), ...Object.keys(own)])) {
@@ -198,8 +205,20 @@ function differences(theirs, { files }, sources) {
         hits[line] === undefined || own[line] === undefined ? ', which the other does not count' : ''
       found[path][line] = `${a ? 'solidity-coverage' : 'tandem'} only${tracked}: ${text[line - 1].trim()}`
     }
+    const ways = ownBranches(files[path])
+    for (const [line, [first, second] = []] of Object.entries(branches[path]).map(([at, b]) => [at, b ?? []])) {
+      const own = ways[line]
+      if (own == null || first === undefined) continue
+      const shown = [first > 0, second > 0, own[0] > 0, own[1] > 0]
+      if (shown[0] === shown[2] && shown[1] === shown[3]) {
+        equalBranches++
+        continue
+      }
+      found[path] ??= {}
+      found[path][`branch ${line}`] = `solidity-coverage ${shown.slice(0, 2)}, tandem ${shown.slice(2)}: ${text[line - 1].trim()}`
+    }
   }
-  return { found, equal }
+  return { found, equal, equalBranches }
 }
 
 /** A build-info with the members that a node reads. */
@@ -236,14 +255,14 @@ async function record(suite) {
   const shorter = { ...suite, rounds: 2 }
   const sources = suite.sources()
   const skipped = new Set()
-  const lines = await linesOfOracle(shorter, sources, skipped)
+  const theirs = await hitsOfOracle(shorter, sources, skipped)
   const own = await linesOfNode(shorter, sources, skipped)
-  const { found } = differences(lines, own, sources)
+  const { found } = differences(theirs, own, sources)
   const text = JSON.stringify({
     suite: suite.name,
     buildInfo: compact(own.compiled),
     transactions: own.sent,
-    lines,
+    ...theirs,
     differences: found,
   })
   writeFileSync(new URL(`../../../fixtures/coverage/${suite.fixture}.json.br`, import.meta.url), brotliCompressSync(text))
@@ -261,9 +280,9 @@ for (const suite of SUITES) {
   const began = performance.now()
   const sources = suite.sources()
   const skipped = new Set()
-  const theirs = await linesOfOracle(suite, sources, skipped)
+  const theirs = await hitsOfOracle(suite, sources, skipped)
   const own = await linesOfNode(suite, sources, skipped)
-  const { found, equal } = differences(theirs, own, sources)
+  const { found, equal, equalBranches } = differences(theirs, own, sources)
   const listed = Object.fromEntries(
     Object.entries(expected[suite.name] ?? {}).map(([path, lines]) => [
       path,
@@ -273,7 +292,7 @@ for (const suite of SUITES) {
   const count = Object.values(found).reduce((sum, lines) => sum + Object.keys(lines).length, 0)
   const isSame = JSON.stringify(found) === JSON.stringify(listed)
   console.log(
-    `${suite.name}: ${equal} executed lines are the same, ${count} differ${isSame ? ' as expected' : ''} (${((performance.now() - began) / 1000).toFixed(0)} s)`,
+    `${suite.name}: ${equal} executed lines and ${equalBranches} branches are the same, ${count} differ${isSame ? ' as expected' : ''} (${((performance.now() - began) / 1000).toFixed(0)} s)`,
   )
   if (skipped.size > 0) console.log(`  too large when instrumented: ${[...skipped].join(', ')}`)
   for (const note of own.notes) console.log(`  ${note}`)

@@ -26,9 +26,12 @@ contract DSTest {
     function assertEq(address a, address b) internal { if (a != b) fail(); }
     function assertEq(bytes32 a, bytes32 b) internal { if (a != b) fail(); }
     function assertEq(uint256 a, uint256 b) internal { if (a != b) fail(); }
+    function assertEq(bytes memory a, bytes memory b) internal { if (keccak256(a) != keccak256(b)) fail(); }
     function assertEq(int256 a, int256 b) internal { if (a != b) fail(); }
     function assertEq(string memory a, string memory b) internal { if (keccak256(bytes(a)) != keccak256(bytes(b))) fail(); }
     function assertEq0(bytes memory a, bytes memory b) internal { if (keccak256(a) != keccak256(b)) fail(); }
+    function assertEq(uint256 a, uint256 b, string memory) internal { if (a != b) fail(); }
+    function assertEq(address a, address b, string memory) internal { if (a != b) fail(); }
     function assertGt(uint256 a, uint256 b) internal { if (a <= b) fail(); }
     function assertGe(uint256 a, uint256 b) internal { if (a < b) fail(); }
     function assertLt(uint256 a, uint256 b) internal { if (a >= b) fail(); }
