@@ -97,6 +97,15 @@ export const NODES = {
     automine: setAutomine,
     mine: hardhatMine,
   },
+  'tandem-coverage': {
+    kind: 'tandem',
+    settings: 'as tandem, with the coverage of all runs recorded (--coverage)',
+    command: process.execPath,
+    file: TANDEM,
+    args: (port) => [...tandem(port, '--memory'), '--coverage', 'transactions,calls,estimates'],
+    automine: setAutomine,
+    mine: hardhatMine,
+  },
   'tandem-ws': {
     kind: 'tandem',
     settings: `as tandem, over WebSockets`,

@@ -29,7 +29,7 @@ interface GasOptions {
   readonly against?: string
   readonly failAbove?: string
   readonly top: string
-  readonly json?: true
+  readonly print: string
 }
 
 const refused = (message: string): NodeError => new NodeError('invalid-options', message)
@@ -131,7 +131,7 @@ async function gas(
   const report = mergeGas(reports)
   if (options.out !== undefined) await writeFiles(options.out, report, words.join(' ') || 'tandem gas')
   const { output, errors } = writers
-  if (options.json) output.write(JSON.stringify(report))
+  if (options.print === 'json') output.write(JSON.stringify(report))
   else for (const line of gasTables(report, most)) output.write(line)
   for (const note of report.notes) errors.write(`tandem: ${note}`)
   const compared = earlier === undefined ? 0 : compare(gasDifferences(earlier, report), options, writers)
@@ -158,7 +158,7 @@ export function fillGasCommand(command: Command, writers: NodeWriters): void {
     .option('--against <file>', 'compare with a gas.json')
     .option('--fail-above <percent>', 'end with 1 when the average of a method or deployment rose by more')
     .option('--top <count>', 'functions and lines in the tables', '20')
-    .option('--json', 'print the report as JSON')
+    .option('--print <form>', 'tables, or the report as json', 'tables')
     .argument('[command...]', 'after --: the program to run and its arguments')
     .usage('[flags of start] -- <command...>')
     .addHelpText('after', EXAMPLES)

@@ -1,4 +1,5 @@
 /** How often the statements, functions and ways of branches of a source ran, by the counts of instructions. */
+import { PUSH0, sizeOf } from '../evm/code-analysis.ts'
 import type { CodeMap } from '../source-level/code-map.ts'
 import type { SourceRange } from '../source-level/source-file.ts'
 import type { Branch, CoverableFile } from './coverable-file.ts'
@@ -7,6 +8,7 @@ import { jumpsToFirst } from './jump-ways.ts'
 import { StatementIndex } from './statement-index.ts'
 
 const JUMPI = 0x57
+const PUSH4 = PUSH0 + 4
 
 /** Runs of both ways of a branch: of its first, and of its second. */
 export type WayCounts = [number, number]
@@ -116,7 +118,7 @@ export class FileCounts {
     const { range, opcode } = map.at(pc) ?? {}
     if (range === undefined) return
     const count = counts.runs[pc] ?? 0
-    this.#takeInstruction(run, range, count)
+    this.#takeInstruction(run, range, this.#jumpsFrom(map, range, pc, counts) ?? count)
     if (opcode !== JUMPI) return
     const jumps = counts.jumps[pc] ?? 0
     const take = (ways: Map<number, WayCounts>, at: number) => {
@@ -130,6 +132,25 @@ export class FileCounts {
     }
     for (const at of this.#branchesByRange.get(keyOf(range)) ?? []) take(run.branches, at)
     for (const at of this.#branchesByCondition.get(keyOf(range)) ?? []) take(run.conditions, at)
+  }
+
+  /**
+   * The runs of a statement that is nothing but a conditional jump: of `if (a) return;` the compiler leaves the jump of the `if`,
+   * to the end of the function, and the push of its destination is all that is of the `return`. Otherwise `undefined`.
+   */
+  #jumpsFrom(
+    map: CodeMap,
+    range: SourceRange,
+    pc: number,
+    counts: ExecutedCode['counts'],
+  ): number | undefined {
+    const opcode = map.at(pc)?.opcode ?? 0
+    if (opcode <= PUSH0 || opcode > PUSH4) return undefined
+    const behind = pc + sizeOf(opcode)
+    const next = map.at(behind)
+    if (next?.opcode !== JUMPI || next.range?.file.path !== range.file.path) return undefined
+    const isOther = this.#index.around(range) !== this.#index.around(next.range)
+    return isOther ? (counts.jumps[behind] ?? 0) : undefined
   }
 
   #takeInstruction(run: CodeRun, range: SourceRange, count: number): void {
@@ -151,6 +172,7 @@ export class FileCounts {
     for (const [at, parent] of this.#index.outwards()) {
       const count = run.statements[at] ?? 0
       if (parent !== -1 && run.statements[parent] === 0) run.statements[parent] = count
+      if (parent !== -1 && this.#hasCode[at] === true) this.#hasCode[parent] = true
       this.statements[at] = (this.statements[at] ?? 0) + count
     }
     for (const [at, first] of this.#firsts.entries()) {

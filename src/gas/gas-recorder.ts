@@ -90,6 +90,11 @@ export class GasRecorder implements Tracer {
     return this.#root
   }
 
+  /** Memory that the record takes. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   enter(start: FrameStart): void {
     const sender = this.#open.at(-1)
     const hasRoom = this.#bytes < this.#mostBytes

@@ -45,7 +45,7 @@ import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { networkOf } from './network-file.ts'
 import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
 import { clientVersion, clockOf, namesOf, VERSION } from './parts.ts'
-import { startRecordings, writeRecordings } from './recording-files.ts'
+import { closeRecordings, reportsOf, startRecordings } from './recording-files.ts'
 import { type SimulateOptions, type SimulateResults, type SimulateStep, simulate } from './simulation.ts'
 
 export type { ProviderMessage }
@@ -271,9 +271,9 @@ function nodeOf(
   dispatcher: Dispatcher,
   cluster: Cluster | undefined,
 ): Node {
-  const { options, ownPeers } = parts
+  const { options, ownPeers, logger } = parts
   parts.recordings.hold()
-  const caller = new InProcessCaller(parts.logger)
+  const caller = new InProcessCaller(logger)
   const apis = new HttpApis({
     node: holder,
     dispatch: (text, session) => dispatcher.dispatchText(text, session),
@@ -282,7 +282,7 @@ function nodeOf(
 
   async function close(): Promise<void> {
     caller.close()
-    if (parts.recordings.release()) await writeRecordings(holder.engine, options, parts.logger)
+    await closeRecordings(parts.recordings, holder.engine, options, logger)
     await apis.close()
     await cluster?.leave()
     await chains.peg?.close()
@@ -318,8 +318,7 @@ function nodeOf(
     },
     simulate: (steps, given) => simulate({ engine: holder.engine, options }, steps, given),
     addSources: (given) => addSources(holder.engine, given),
-    coverage: () => holder.engine.coverage.report(),
-    gas: () => holder.engine.gas.report(),
+    ...reportsOf(holder),
     on(event, listener) {
       // Libraries also listen to events that a node in process never emits, such as a change of its chain.
       if (event === 'message') caller.add(listener)

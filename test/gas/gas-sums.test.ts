@@ -30,7 +30,7 @@ it.each(referenceFiles())('%s: to the unit', async (file) => {
       for (const [index, transaction] of block.transactions.entries()) {
         const [gasUsed] = recorded[index] ?? [0]
         if (transaction.isRemasc) continue
-        const root = recordings.gas?.take(transaction)
+        const root = recordings.gas?.take(transaction)?.root
         expect(root, 'the run was recorded').toBeDefined()
         const intrinsic = Number(vm.rulesAt(block.header.number).intrinsicGas(transaction))
         const profile = new GasProfile()

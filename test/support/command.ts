@@ -23,8 +23,12 @@ export interface EndedCommand {
 }
 
 /** Runs the command to its end. */
-export function runCommand(args: readonly string[], env: Record<string, string> = {}): Promise<EndedCommand> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } })
+export function runCommand(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd?: string,
+): Promise<EndedCommand> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env }, cwd })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk) => (stdout += chunk))

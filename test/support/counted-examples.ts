@@ -266,7 +266,11 @@ export const COUNTED_EXAMPLES = METHODS.filter(isCounted).map(
       if (example === undefined) throw new Error(`${name} has no example`)
       for (const { method, params: values } of example.after ?? []) await call(method, ...values)
       // The address that they name gets code before.
-      const isNamed = name.startsWith('anvil_deal') || name === 'evm_sourcesAt' || name === 'evm_stackTrace'
+      const isNamed =
+        name.startsWith('anvil_deal') ||
+        name === 'evm_sourcesAt' ||
+        name === 'evm_stackTrace' ||
+        name === 'evm_coverage'
       if (isNamed) return call(name, ...example.params)
       return call(name, ...example.params.map((value, at) => naming(value, params[at]?.name ?? '', named)))
     },

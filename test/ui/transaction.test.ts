@@ -240,4 +240,30 @@ describeWith(CHROMIUM, 'the page of a transaction', () => {
       'C.test1c.sol:14:7',
     ])
   })
+
+  it('draws where the gas went, and widens a frame that is clicked', async () => {
+    const explorer = await open()
+    const { page, call } = explorer
+    const compiled = compiledCases('0.8.35')
+    await call('evm_addSources', caseBuildInfo(STACK_CASE, compiled))
+    const [from] = await call('eth_accounts')
+    const code = compiled.outputs[STACK_CASE]?.contracts['c.sol']?.C?.evm.bytecode.object
+    const hash = await call('eth_sendTransaction', { from, data: `0x${code}`, gas: '0x3d0900' })
+    const { gasUsed } = await call('eth_getTransactionReceipt', hash)
+    await explorer.goTo(`#/tx/${hash}`)
+    await page.getByRole('button', { name: 'Show where the gas went' }).click()
+    const graph = page.getByRole('region', { name: 'Flame graph' })
+    await graph.waitFor()
+    const all = graph.getByRole('button', { name: /^transaction: / })
+    const title = (await all.getAttribute('title')) ?? ''
+    expect(Number(title.replace(/ gas.*$/, '').replace(/\D/g, ''))).toBe(Number(gasUsed))
+    const creation = graph.getByRole('button', { name: /^C\.constructor/ })
+    const widthOf = async () => (await creation.boundingBox())?.width ?? 0
+    const narrow = await widthOf()
+    await creation.click()
+    expect(await creation.getAttribute('aria-pressed')).toBe('true')
+    expect(await widthOf()).toBeGreaterThan(narrow)
+    expect(await graph.getByRole('button', { name: /^\(code deposit\)/ }).count()).toBeGreaterThan(0)
+    expect(await explorer.findings()).toEqual([])
+  })
 })

@@ -154,3 +154,12 @@ export const SUITE_ROW = {
     }
   },
 }
+
+/** What recording the coverage of all runs costs. */
+export const COVERAGE_ROW = {
+  ...SUITE_ROW,
+  name: 'coverage',
+  title: 'the suite with its coverage recorded, and without',
+  nodes: ['tandem', 'tandem-coverage'],
+  limits: [{ most: 2, node: 'tandem-coverage', of: ['tandem'] }],
+}

@@ -2,24 +2,28 @@
  * Compares the executed lines of `node.coverage()` with those of solidity-coverage on suites from npm: the same calls on the
  * sources as they are, and instrumented. Differences have to be those of `expected.json`, which gives the reason of each.
  *
- *   npm ci --ignore-scripts && node main.mjs [part of a suite's name] [--write]
+ *   npm ci --ignore-scripts && node main.mjs [part of a suite's name] [--write | --record]
+ *
+ * `--write` writes the differences that are not expected yet, to be explained there; `--record` writes a shorter run of a suite
+ * to `fixtures/coverage`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { brotliCompressSync } from 'node:zlib'
 import { AbiCoder, Interface } from 'ethers'
 import { createNode } from '../../../dist/index.js'
-import { instrument } from './oracle.mjs'
+import { instrument, singles } from './oracle.mjs'
 import { SUITES } from './suites.mjs'
 
 const EXPECTED = new URL('expected.json', import.meta.url)
 const OPTIONS = { preset: 'hardhat', now: () => 1_700_000_000, blockGasLimit: 100_000_000 }
 const GAS = '0x1c9c380'
 
-function compile({ solc }, sources) {
+function compile({ solc, evmVersion }, sources) {
   const input = {
     language: 'Solidity',
     sources,
     settings: {
-      evmVersion: solc.version().startsWith('0.5') ? 'istanbul' : 'cancun',
+      evmVersion,
       outputSelection: {
         '*': { '*': ['abi', 'evm.bytecode', 'evm.deployedBytecode', 'evm.methodIdentifiers'], '': ['ast'] },
       },
@@ -65,11 +69,12 @@ function drawn({ type, components }, next, addresses) {
 const linked = ({ evm: { bytecode } }) => `0x${bytecode.object}`
 
 /** A node on which a suite runs; `onBlock` sees each block with its only transaction. */
-async function createRun({ output }, onBlock) {
+async function createRun({ output }, onBlock, sent = []) {
   const node = await createNode(OPTIONS)
   const accounts = node.engine.accounts.list()
   async function send(transaction) {
     const before = node.engine.queries.head().hash
+    sent.push({ from: accounts[0], gas: GAS, ...transaction })
     await node
       .request({ method: 'eth_sendTransaction', params: [{ from: accounts[0], gas: GAS, ...transaction }] })
       .catch(() => {})
@@ -144,7 +149,7 @@ async function runTests({ output }, { rounds }, { accounts, send, deploy }, skip
 const run = (compiled, suite, place, skipped) =>
   suite.isTest ? runTests(compiled, suite, place, skipped) : callAll(compiled, suite, place)
 
-async function linesOfOracle(suite, sources, skipped) {
+async function hitsOfOracle(suite, sources, skipped) {
   const oracle = instrument(sources, suite.isCovered)
   const compiled = compile(suite, oracle.sources)
   const place = await createRun(compiled, (node, head) =>
@@ -154,18 +159,19 @@ async function linesOfOracle(suite, sources, skipped) {
   )
   await run(compiled, suite, place, skipped)
   await place.node.close()
-  return oracle.lines()
+  return oracle.hits()
 }
 
 async function linesOfNode(suite, sources, skipped) {
   const compiled = compile(suite, sources)
-  const place = await createRun(compiled)
+  const sent = []
+  const place = await createRun(compiled, undefined, sent)
   await place.node.addSources(compiled)
   await place.node.request({ method: 'evm_startCoverage', params: [['transactions']] })
   await run(compiled, suite, place, skipped)
   const { files, notes } = await place.node.coverage()
   await place.node.close()
-  return { files, notes }
+  return { files, notes, compiled, sent }
 }
 
 function ownLines({ statementMap, s }) {
@@ -176,11 +182,18 @@ function ownLines({ statementMap, s }) {
   return lines
 }
 
+/** The ways of `if`, `require` and `assert` by line, where a line has a single one. */
+function ownBranches(coverage) {
+  if (coverage === undefined) return {}
+  const { branchMap, b } = coverage
+  return singles(Object.entries(branchMap).map(([id, { line }]) => [line, b[id]]))
+}
+
 /** What differs in the sets of executed lines, by path and line: the text of the line, and who saw it. */
-function differences(theirs, { files }, sources) {
+function differences({ lines, branches }, { files }, sources) {
   const found = {}
-  let equal = 0
-  for (const [path, hits] of Object.entries(theirs)) {
+  let [equal, equalBranches] = [0, 0]
+  for (const [path, hits] of Object.entries(lines)) {
     const own = files[path] === undefined ? {} : ownLines(files[path])
     const text = sources[path].content.split('\n')
     for (const line of new Set([...Object.keys(hits), ...Object.keys(own)])) {
@@ -192,8 +205,67 @@ function differences(theirs, { files }, sources) {
         hits[line] === undefined || own[line] === undefined ? ', which the other does not count' : ''
       found[path][line] = `${a ? 'solidity-coverage' : 'tandem'} only${tracked}: ${text[line - 1].trim()}`
     }
+    const ways = ownBranches(files[path])
+    for (const [line, [first, second] = []] of Object.entries(branches[path]).map(([at, b]) => [at, b ?? []])) {
+      const own = ways[line]
+      if (own == null || first === undefined) continue
+      const shown = [first > 0, second > 0, own[0] > 0, own[1] > 0]
+      if (shown[0] === shown[2] && shown[1] === shown[3]) {
+        equalBranches++
+        continue
+      }
+      found[path] ??= {}
+      found[path][`branch ${line}`] = `solidity-coverage ${shown.slice(0, 2)}, tandem ${shown.slice(2)}: ${text[line - 1].trim()}`
+    }
   }
-  return { found, equal }
+  return { found, equal, equalBranches }
+}
+
+/** A build-info with the members that a node reads. */
+function compact({ solcVersion, input, output }) {
+  const LEFT_OUT = new Set(['typeDescriptions', 'typeName', 'documentation', 'argumentTypes', 'exportedSymbols'])
+  const trees = (key, value) => (LEFT_OUT.has(key) ? undefined : value)
+  const codeOf = ({ object, linkReferences, immutableReferences, sourceMap }) => ({
+    object,
+    linkReferences,
+    immutableReferences,
+    sourceMap,
+  })
+  const contracts = Object.entries(output.contracts).map(([file, named]) => [
+    file,
+    Object.fromEntries(
+      Object.entries(named).map(([name, { abi, evm }]) => [
+        name,
+        { abi, evm: { bytecode: codeOf(evm.bytecode), deployedBytecode: codeOf(evm.deployedBytecode) } },
+      ]),
+    ),
+  ])
+  return {
+    solcVersion,
+    input,
+    output: {
+      contracts: Object.fromEntries(contracts),
+      sources: JSON.parse(JSON.stringify(output.sources, trees)),
+    },
+  }
+}
+
+/** Writes a run of a suite, with the lines that solidity-coverage has seen, for the tests of the package. */
+async function record(suite) {
+  const shorter = { ...suite, rounds: 2 }
+  const sources = suite.sources()
+  const skipped = new Set()
+  const theirs = await hitsOfOracle(shorter, sources, skipped)
+  const own = await linesOfNode(shorter, sources, skipped)
+  const { found } = differences(theirs, own, sources)
+  const text = JSON.stringify({
+    suite: suite.name,
+    buildInfo: compact(own.compiled),
+    transactions: own.sent,
+    ...theirs,
+    differences: found,
+  })
+  writeFileSync(new URL(`../../../fixtures/coverage/${suite.fixture}.json.br`, import.meta.url), brotliCompressSync(text))
 }
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'))
@@ -201,12 +273,16 @@ const expected = JSON.parse(readFileSync(EXPECTED, 'utf8'))
 let failed = false
 for (const suite of SUITES) {
   if (!asked.every((part) => suite.name.toLowerCase().includes(part.toLowerCase()))) continue
+  if (process.argv.includes('--record')) {
+    if (suite.fixture !== undefined) await record(suite)
+    continue
+  }
   const began = performance.now()
   const sources = suite.sources()
   const skipped = new Set()
-  const theirs = await linesOfOracle(suite, sources, skipped)
+  const theirs = await hitsOfOracle(suite, sources, skipped)
   const own = await linesOfNode(suite, sources, skipped)
-  const { found, equal } = differences(theirs, own, sources)
+  const { found, equal, equalBranches } = differences(theirs, own, sources)
   const listed = Object.fromEntries(
     Object.entries(expected[suite.name] ?? {}).map(([path, lines]) => [
       path,
@@ -216,7 +292,7 @@ for (const suite of SUITES) {
   const count = Object.values(found).reduce((sum, lines) => sum + Object.keys(lines).length, 0)
   const isSame = JSON.stringify(found) === JSON.stringify(listed)
   console.log(
-    `${suite.name}: ${equal} executed lines are the same, ${count} differ${isSame ? ' as expected' : ''} (${((performance.now() - began) / 1000).toFixed(0)} s)`,
+    `${suite.name}: ${equal} executed lines and ${equalBranches} branches are the same, ${count} differ${isSame ? ' as expected' : ''} (${((performance.now() - began) / 1000).toFixed(0)} s)`,
   )
   if (skipped.size > 0) console.log(`  too large when instrumented: ${[...skipped].join(', ')}`)
   for (const note of own.notes) console.log(`  ${note}`)
@@ -235,7 +311,7 @@ for (const suite of SUITES) {
         ),
       ]),
     )
+    writeFileSync(EXPECTED, `${JSON.stringify(expected, null, 2)}\n`)
   } else console.log(JSON.stringify(found, null, 2))
 }
-if (process.argv.includes('--write')) writeFileSync(EXPECTED, `${JSON.stringify(expected, null, 2)}\n`)
 process.exitCode = failed ? 1 : 0

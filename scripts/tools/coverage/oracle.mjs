@@ -9,6 +9,13 @@ const Collector = require('solidity-coverage/lib/collector.js')
 const PUSH1 = 0x60
 const STEP = { pc: 0, opcode: { name: 'PUSH1' }, stack: { length: 0 } }
 
+/** The values of lines that have a single one. */
+export function singles(pairs) {
+  const found = {}
+  for (const [line, value] of pairs) found[line] = found[line] === undefined ? value : null
+  return found
+}
+
 /**
  * Instruments sources by path.
  * @param {Record<string, { content: string }>} sources
@@ -38,10 +45,18 @@ export function instrument(sources, isCovered) {
         collector.step({ ...STEP, pc: -1, stack: { length: sp, [sp - 1]: stack[sp - 1] } })
       },
     },
-    /** Hits of lines by path. */
-    lines() {
-      const data = coverage.generate(instrumenter.instrumentationData)
-      return Object.fromEntries(Object.entries(data).map(([path, { l }]) => [path, l]))
+    /** By path: hits of lines, and of both ways of branches by line, where a line has a single one. */
+    hits() {
+      const data = Object.entries(coverage.generate(instrumenter.instrumentationData))
+      return {
+        lines: Object.fromEntries(data.map(([path, { l }]) => [path, l])),
+        branches: Object.fromEntries(
+          data.map(([path, { branchMap, b }]) => [
+            path,
+            singles(Object.entries(branchMap).map(([id, { line }]) => [line, b[id]])),
+          ]),
+        ),
+      }
     },
   }
 }

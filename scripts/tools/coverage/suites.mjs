@@ -13,6 +13,7 @@ pragma solidity >=0.5.0;
 contract DSTest {
     event log(string);
     event log_named_uint(string key, uint256 val);
+    event log_named_decimal_uint(string key, uint256 val, uint256 decimals);
     event log_named_address(string key, address val);
     event log_named_string(string key, string val);
     event log_named_bytes(string key, bytes val);
@@ -25,9 +26,12 @@ contract DSTest {
     function assertEq(address a, address b) internal { if (a != b) fail(); }
     function assertEq(bytes32 a, bytes32 b) internal { if (a != b) fail(); }
     function assertEq(uint256 a, uint256 b) internal { if (a != b) fail(); }
+    function assertEq(bytes memory a, bytes memory b) internal { if (keccak256(a) != keccak256(b)) fail(); }
     function assertEq(int256 a, int256 b) internal { if (a != b) fail(); }
     function assertEq(string memory a, string memory b) internal { if (keccak256(bytes(a)) != keccak256(bytes(b))) fail(); }
     function assertEq0(bytes memory a, bytes memory b) internal { if (keccak256(a) != keccak256(b)) fail(); }
+    function assertEq(uint256 a, uint256 b, string memory) internal { if (a != b) fail(); }
+    function assertEq(address a, address b, string memory) internal { if (a != b) fail(); }
     function assertGt(uint256 a, uint256 b) internal { if (a <= b) fail(); }
     function assertGe(uint256 a, uint256 b) internal { if (a < b) fail(); }
     function assertLt(uint256 a, uint256 b) internal { if (a >= b) fail(); }
@@ -172,6 +176,7 @@ export const SUITES = [
   {
     name: 'OpenZeppelin Contracts 5.7.0',
     solc: require('solc'),
+    evmVersion: 'cancun',
     sources: () => withImports(['Contracts.sol'], { 'Contracts.sol': OPENZEPPELIN }),
     isCovered: (path) => path.startsWith('@openzeppelin/'),
     contracts: [
@@ -188,7 +193,9 @@ export const SUITES = [
   },
   {
     name: 'Uniswap v2 core 1.0.1',
+    fixture: 'uniswap-v2',
     solc: require('solc-0.5.16'),
+    evmVersion: 'istanbul',
     sources: () =>
       withImports(['Factory.sol', '@uniswap/v2-core/contracts/test/ERC20.sol'], { 'Factory.sol': UNISWAP }),
     isCovered: (path) =>
@@ -203,7 +210,8 @@ export const SUITES = [
   },
   {
     name: 'solmate 6.8.0, its own tests',
-    solc: require('solc'),
+    solc: require('solc-0.8.15'),
+    evmVersion: 'london',
     sources: () => withImports(solidityIn('solmate/src'), { 'ds-test/test.sol': DS_TEST }),
     isCovered: isSolmate,
     isTest: true,

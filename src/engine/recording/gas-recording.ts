@@ -4,22 +4,22 @@ import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { GasProfile } from '../../gas/gas-profile.ts'
-import { type GasMessage, GasRecorder } from '../../gas/gas-recorder.ts'
+import { GasRecorder } from '../../gas/gas-recorder.ts'
 
 /** Blocks that are known to be counted. */
 const MOST_BLOCKS = 65_536
+/** Bytes of runs that wait to be added. */
+const MOST_WAITING_BYTES = 256 << 20
 
 /** The gas of the chains of a node. */
 export class GasRecording {
   readonly profile = new GasProfile()
   readonly #runs = new WeakMap<Transaction, GasRecorder>()
   readonly #blocks = new LRUCache<Hex, true>({ max: MOST_BLOCKS })
+  /** Runs that are not in the profile yet: sources that explain them may be added until someone asks. */
+  #waiting: (() => Promise<void>)[] = []
+  #waitingBytes = 0
   #settled: Promise<void> = Promise.resolve()
-
-  /** Resolves when all that was added is in the profile. */
-  get settled(): Promise<void> {
-    return this.#settled
-  }
 
   /** Records a run of a transaction; the last one before its block counts. */
   tracer(transaction: Transaction): Tracer {
@@ -29,10 +29,10 @@ export class GasRecording {
   }
 
   /** The last run of a transaction, which is forgotten. */
-  take(transaction: Transaction): GasMessage | undefined {
+  take(transaction: Transaction): GasRecorder | undefined {
     const run = this.#runs.get(transaction)
     this.#runs.delete(transaction)
-    return run?.root
+    return run
   }
 
   /** Is it the first time that this block is counted? A reorganisation may bring it back. */
@@ -42,8 +42,21 @@ export class GasRecording {
     return true
   }
 
-  /** Adds to the profile, after what was added before. */
-  add(work: () => Promise<void>): void {
-    this.#settled = this.#settled.then(work)
+  /** Notes work that adds a run of so many bytes to the profile; it is done when there are too many, or by `settle`. */
+  add(bytes: number, work: () => Promise<void>): void {
+    this.#waiting.push(work)
+    this.#waitingBytes += bytes
+    if (this.#waitingBytes > MOST_WAITING_BYTES) void this.settle()
+  }
+
+  /** Resolves when all that was added is in the profile. */
+  settle(): Promise<void> {
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#settled = this.#settled.then(async () => {
+      for (const work of waiting) await work()
+    })
+    return this.#settled
   }
 }

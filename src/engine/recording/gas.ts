@@ -45,7 +45,7 @@ export class EngineGas implements Gas {
 
   async report(): Promise<GasReport> {
     const { recordedGas } = this.#parts.recordings
-    await recordedGas?.settled
+    await recordedGas?.settle()
     return recordedGas?.profile.report([]) ?? mergeGas([])
   }
 
@@ -64,8 +64,8 @@ export class EngineGas implements Gas {
     if (gas === undefined || !gas.isNew(block.hash)) return
     for (const [index, transaction] of block.block.transactions.entries()) {
       if (transaction.isRemasc) continue
-      const root = gas.take(transaction)
-      gas.add(() => this.#add(gas.profile, block, index, root))
+      const run = gas.take(transaction)
+      gas.add(run?.bytes ?? 0, () => this.#add(gas.profile, block, index, run?.root))
     }
   }
 
