@@ -103,6 +103,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./trace.ts').then(({ fillTraceCommand }) => fillTraceCommand),
   ],
   [
+    'dap',
+    'debug transactions, failures and simulations of a running node in an editor',
+    () => import('./dap.ts').then(({ fillDapCommand }) => fillDapCommand),
+  ],
+  [
     'drift',
     "execute transactions of a running node under Ethereum's rules, and compare",
     () => import('./compare-rules.ts').then(({ fillCompareCommand }) => fillCompareCommand),
