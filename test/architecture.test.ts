@@ -55,6 +55,8 @@ const LIBRARY_PLACES: Record<string, RegExp> = {
   'classic-level': /^store\//,
   level: /^store\//,
   commander: /^cli\//,
+  '@vscode/debugadapter': /^cli\/dap\//,
+  '@vscode/debugprotocol': /^cli\/dap\//,
   viem: /^runners\/viem\.ts$/,
   ethers: /^runners\/ethers\.ts$/,
   vitest: /^runners\/vitest\.ts$/,

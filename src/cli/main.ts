@@ -113,6 +113,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./trace.ts').then(({ fillTraceCommand }) => fillTraceCommand),
   ],
   [
+    'dap',
+    'debug transactions, failures and simulations of a running node in an editor',
+    () => import('./dap.ts').then(({ fillDapCommand }) => fillDapCommand),
+  ],
+  [
     'drift',
     "execute transactions under Ethereum's rules, or under other rules of this chain, and compare",
     () => import('./compare-rules.ts').then(({ fillCompareCommand }) => fillCompareCommand),

@@ -64,6 +64,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
   },
   block: { load: async () => (await import('./pages/block.tsx')).BlockPage },
   tx: { load: async () => (await import('./pages/transaction.tsx')).TransactionPage },
+  debug: { load: async () => (await import('./pages/debug.tsx')).DebugPage },
   address: { load: async () => (await import('./pages/address.tsx')).AddressPage },
   bitcoin: { load: async () => (await import('./pages/bitcoin.tsx')).BitcoinPage },
   search: { load: async () => (await import('./pages/search.tsx')).SearchPage },

@@ -1,10 +1,11 @@
 /** A step of a simulation: its fields, its buttons, and what it does. */
 import { maySend } from '../accounts.ts'
 import { endpoint } from '../client.ts'
-import { sendOne } from '../simulation/commands.ts'
+import { debugStep, sendOne } from '../simulation/commands.ts'
 import { stepText } from '../simulation/copies.ts'
 import { type StepDraft, scenarioOf, stepOf } from '../simulation/draft.ts'
 import { changeDraft, changeStep, draft, moveStep, run, sent } from '../simulation/page-state.ts'
+import { may } from '../store.ts'
 import { ActionButton, ErrorText } from './action.tsx'
 import { CopyAs } from './copy-as.tsx'
 import { Section } from './layout.tsx'
@@ -116,6 +117,9 @@ export function SimulationStep({
         <section class="step-outcome" aria-label={`Outcome of step ${number}`}>
           {last?.draft !== draft.value && <p class="dim">Before the last changes:</p>}
           <StepOutcome outcome={outcome} id={`${last?.id} ${id}`} />
+          {(kind === 'call' || kind === 'send') && may('evm_debugSimulation') && (
+            <ActionButton kind="plain" label={`Debug step ${number}`} run={() => debugStep(step)} />
+          )}
         </section>
       )}
     </Section>

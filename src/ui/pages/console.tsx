@@ -17,7 +17,7 @@ import {
   parametersOf,
   type SchemaField,
 } from '../schema-fields.ts'
-import { reconnections } from '../store.ts'
+import { may, reconnections } from '../store.ts'
 
 const FIRST_METHOD = 'eth_blockNumber'
 /** Characters of a result in the page. */
@@ -31,9 +31,16 @@ function Output() {
       title="Output"
       actions={
         lines.length > 0 && (
-          <button type="button" class="plain" onClick={clearOutput}>
-            Clear
-          </button>
+          <span class="line">
+            {may('evm_debugFailure') && lines.some(({ kind }) => kind === 'failure') && (
+              <a class="button" href={linkTo('debug', 'failure')}>
+                Debug the last failure
+              </a>
+            )}
+            <button type="button" class="plain" onClick={clearOutput}>
+              Clear
+            </button>
+          </span>
         )
       }
     >

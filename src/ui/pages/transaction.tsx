@@ -211,6 +211,16 @@ function Payouts({ receipt }: { readonly receipt: Receipt }) {
   )
 }
 
+/** The link to the debugger. */
+function DebugLink({ hash }: { readonly hash: string }) {
+  if (!may('evm_debugTransaction')) return null
+  return (
+    <a class="button" href={linkTo('debug', hash)}>
+      Debug
+    </a>
+  )
+}
+
 /** The link to the page that simulates a transaction at its place. */
 function SimulateLink({ transaction }: { readonly transaction: Transaction }) {
   if (!may('evm_simulate') || isRemasc(transaction)) return null
@@ -231,7 +241,15 @@ function Mined({ found, receipt }: { readonly found: Found; readonly receipt: Re
   )
   return (
     <>
-      <Section title="Transaction" actions={<SimulateLink transaction={transaction} />}>
+      <Section
+        title="Transaction"
+        actions={
+          <span class="line">
+            <DebugLink hash={transaction.hash} />
+            <SimulateLink transaction={transaction} />
+          </span>
+        }
+      >
         <Summary found={found} tree={tree.value} />
       </Section>
       {toNumber(receipt.status) === 0 && may('evm_stackTrace') && <StackTrace hash={transaction.hash} />}

@@ -71,6 +71,15 @@ export async function share(): Promise<string> {
   return new URL(hash, location.href).href
 }
 
+/** Opens a step in the debugger, with the steps before it. Throws an Error in words. */
+export async function debugStep({ id }: StepDraft): Promise<void> {
+  const { steps } = draft.value
+  const index = steps.filter(isOn).findIndex((each) => each.id === id)
+  if (index === -1) throw new Error('The step is switched off')
+  const s = await linkText(scenarioOf(draft.value, isOn))
+  location.hash = linkTo('debug', 'simulation', { s, step: String(index) })
+}
+
 /** Saves the fields as a file of the browser's downloads. Throws an Error in words. */
 export function save(): void {
   const url = URL.createObjectURL(new Blob([fileText(scenarioOf(draft.value))], { type: 'application/json' }))

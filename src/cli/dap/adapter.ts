@@ -1,0 +1,356 @@
+/** The debug adapter: one editor's session over the Debug Adapter Protocol, with a node's debugger behind it. */
+import {
+  Breakpoint,
+  DebugSession,
+  InitializedEvent,
+  type Scope,
+  Source,
+  StackFrame,
+  StoppedEvent,
+  TerminatedEvent,
+  Thread,
+} from '@vscode/debugadapter'
+import type { DebugProtocol } from '@vscode/debugprotocol'
+import { messageOf } from '../../errors.ts'
+import { createRemote } from '../remote.ts'
+import { boundLine, SourcePaths } from './source-paths.ts'
+import { type LaunchOptions, launchOptions, targetOf } from './targets.ts'
+import { VariableReferences } from './variables.ts'
+import { type Move, RemoteSession, type WireFrame, type WirePlace } from './wire.ts'
+
+const THREAD = 1
+/** Of every error that a request of an editor gets. */
+const ERROR_CODE = 1
+
+/** What an editor shows for the reasons of a stop. */
+const STOPS: Readonly<Record<WirePlace['reason'], readonly [reason: string, text?: string]>> = {
+  step: ['step'],
+  breakpoint: ['breakpoint'],
+  event: ['breakpoint', 'an event was logged'],
+  failure: ['exception'],
+  start: ['entry', 'the beginning'],
+  end: ['step', 'the end'],
+}
+
+/** What a session has once a target is open. */
+interface Open {
+  readonly session: RemoteSession
+  readonly paths: SourcePaths
+  readonly variables: VariableReferences
+}
+
+/** One editor's session. */
+export class NodeDebugSession extends DebugSession {
+  #options: LaunchOptions | undefined
+  #open: Open | undefined
+  /** Lines by source. */
+  readonly #lines = new Map<string, readonly number[]>()
+  #filters: readonly string[] = []
+
+  constructor() {
+    super()
+    this.setDebuggerLinesStartAt1(true)
+    this.setDebuggerColumnsStartAt1(true)
+  }
+
+  protected override initializeRequest(response: DebugProtocol.InitializeResponse): void {
+    response.body = {
+      supportsConfigurationDoneRequest: true,
+      supportsStepBack: true,
+      supportsEvaluateForHovers: true,
+      supportsExceptionInfoRequest: true,
+      supportsSteppingGranularity: true,
+      supportsLoadedSourcesRequest: true,
+      supportsTerminateRequest: true,
+      exceptionBreakpointFilters: [
+        {
+          filter: 'failures',
+          label: 'Reverts and failures',
+          description: 'Also those that code catches',
+          default: true,
+        },
+        { filter: 'events', label: 'Events', description: 'Stop where an event is logged', default: false },
+      ],
+    }
+    this.sendResponse(response)
+  }
+
+  /** Runs the work of a request, and answers it; what the work throws is the answer otherwise. */
+  async #answer(response: DebugProtocol.Response, work: () => Promise<void> | void): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.sendErrorResponse(response, { id: ERROR_CODE, format: messageOf(error), showUser: true })
+      return
+    }
+    this.sendResponse(response)
+  }
+
+  #opened(): Open {
+    if (this.#open === undefined) throw new Error('nothing is being debugged')
+    return this.#open
+  }
+
+  async #start(response: DebugProtocol.Response, given: unknown): Promise<void> {
+    await this.#answer(response, async () => {
+      const options = launchOptions(given)
+      const session = await RemoteSession.open(createRemote(options.url), await targetOf(options))
+      if (session === undefined)
+        throw new Error('There is nothing to debug: it is not known, or runs no code.')
+      this.#options = options
+      this.#open = {
+        session,
+        paths: new SourcePaths(session.sources, options.sourceRoot ?? process.cwd()),
+        variables: new VariableReferences(session),
+      }
+    })
+    if (this.#open !== undefined) this.sendEvent(new InitializedEvent())
+  }
+
+  protected override launchRequest(
+    response: DebugProtocol.LaunchResponse,
+    given: DebugProtocol.LaunchRequestArguments,
+  ): void {
+    void this.#start(response, given)
+  }
+
+  protected override attachRequest(
+    response: DebugProtocol.AttachResponse,
+    given: DebugProtocol.AttachRequestArguments,
+  ): void {
+    void this.#start(response, given)
+  }
+
+  protected override configurationDoneRequest(response: DebugProtocol.ConfigurationDoneResponse): void {
+    this.sendResponse(response)
+    const place = this.#open?.session.place
+    if (place === undefined) return
+    if (place.reason === 'start' && this.#options?.stopOnEntry === false) {
+      void this.#move({ move: 'continue', direction: 'forward' })
+    } else this.#stopped(place)
+  }
+
+  #stopped(place: WirePlace): void {
+    this.#open?.variables.reset()
+    const [reason, text] = STOPS[place.reason]
+    const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, THREAD)
+    event.body.allThreadsStopped = true
+    const shown = place.reason === 'failure' ? place.failure : text
+    if (shown !== undefined) {
+      event.body.text = shown
+      event.body.description = shown
+    }
+    this.sendEvent(event)
+  }
+
+  /** Moves and reports where; a move forward at the end ends the session. */
+  async #move(move: Move): Promise<void> {
+    const { session } = this.#opened()
+    const before = session.place
+    try {
+      const place = await session.move(move, {
+        lines: [...this.#lines].flatMap(([file, lines]) => lines.map((line) => ({ file, line }))),
+        anyEvent: this.#filters.includes('events'),
+        failures: this.#filters.includes('failures'),
+      })
+      const isOver = place.reason === 'end' && before.step === place.step
+      if (isOver) this.sendEvent(new TerminatedEvent())
+      else this.#stopped(place)
+    } catch (error) {
+      this.#stopped({ ...before, reason: 'step', failure: messageOf(error) })
+    }
+  }
+
+  #moving(response: DebugProtocol.Response, move: Move, granularity?: string): void {
+    this.sendResponse(response)
+    void this.#move(granularity === 'instruction' ? { ...move, move: 'instruction' } : move)
+  }
+
+  protected override continueRequest(response: DebugProtocol.ContinueResponse): void {
+    response.body = { allThreadsContinued: true }
+    this.#moving(response, { move: 'continue', direction: 'forward' })
+  }
+
+  protected override reverseContinueRequest(response: DebugProtocol.ReverseContinueResponse): void {
+    this.#moving(response, { move: 'continue', direction: 'back' })
+  }
+
+  protected override nextRequest(
+    response: DebugProtocol.NextResponse,
+    { granularity }: DebugProtocol.NextArguments,
+  ): void {
+    this.#moving(response, { move: 'over', direction: 'forward' }, granularity)
+  }
+
+  protected override stepInRequest(
+    response: DebugProtocol.StepInResponse,
+    { granularity }: DebugProtocol.StepInArguments,
+  ): void {
+    this.#moving(response, { move: 'into', direction: 'forward' }, granularity)
+  }
+
+  protected override stepOutRequest(response: DebugProtocol.StepOutResponse): void {
+    this.#moving(response, { move: 'out', direction: 'forward' })
+  }
+
+  protected override stepBackRequest(
+    response: DebugProtocol.StepBackResponse,
+    { granularity }: DebugProtocol.StepBackArguments,
+  ): void {
+    this.#moving(response, { move: 'over', direction: 'back' }, granularity)
+  }
+
+  protected override threadsRequest(response: DebugProtocol.ThreadsResponse): void {
+    response.body = { threads: [new Thread(THREAD, 'transaction')] }
+    this.sendResponse(response)
+  }
+
+  #sourceAt(file: string): DebugProtocol.Source {
+    const { paths, session } = this.#opened()
+    const path = paths.fileOf(file)
+    const name = file.split('/').at(-1) ?? file
+    if (path !== undefined) return new Source(name, this.convertDebuggerPathToClient(path))
+    const index = session.sources.findIndex((source) => source.file === file)
+    return { name, path: file, sourceReference: index + 1 }
+  }
+
+  #frame(frame: WireFrame, index: number): DebugProtocol.StackFrame {
+    const { contract, function: called, file, line, column, endLine, endColumn, address } = frame
+    const name = [contract ?? address, called].filter((part) => part !== undefined).join('.') || '?'
+    const shown = new StackFrame(index, name)
+    if (file === undefined || line === undefined)
+      return { ...shown, line: 0, column: 0, presentationHint: 'subtle' }
+    return {
+      ...shown,
+      source: this.#sourceAt(file),
+      line: this.convertDebuggerLineToClient(line),
+      column: this.convertDebuggerColumnToClient(column ?? 1),
+      ...(endLine !== undefined && { endLine: this.convertDebuggerLineToClient(endLine) }),
+      ...(endColumn !== undefined && { endColumn: this.convertDebuggerColumnToClient(endColumn) }),
+    }
+  }
+
+  protected override stackTraceRequest(
+    response: DebugProtocol.StackTraceResponse,
+    { startFrame = 0, levels = 0 }: DebugProtocol.StackTraceArguments,
+  ): void {
+    void this.#answer(response, () => {
+      const { stack } = this.#opened().session.place
+      const frames = stack.map((frame, index) => this.#frame(frame, index))
+      const end = levels > 0 ? startFrame + levels : undefined
+      response.body = { stackFrames: frames.slice(startFrame, end), totalFrames: frames.length }
+    })
+  }
+
+  protected override scopesRequest(
+    response: DebugProtocol.ScopesResponse,
+    { frameId }: DebugProtocol.ScopesArguments,
+  ): void {
+    void this.#answer(response, () => {
+      response.body = { scopes: this.#opened().variables.scopes(frameId) satisfies Scope[] }
+    })
+  }
+
+  protected override variablesRequest(
+    response: DebugProtocol.VariablesResponse,
+    { variablesReference, start, count }: DebugProtocol.VariablesArguments,
+  ): void {
+    void this.#answer(response, async () => {
+      response.body = { variables: await this.#opened().variables.of(variablesReference, start, count) }
+    })
+  }
+
+  protected override evaluateRequest(
+    response: DebugProtocol.EvaluateResponse,
+    { expression, frameId = 0 }: DebugProtocol.EvaluateArguments,
+  ): void {
+    void this.#answer(response, async () => {
+      const value = await this.#opened().session.evaluate(frameId, expression)
+      response.body = { result: value.value, type: value.type, variablesReference: 0 }
+    })
+  }
+
+  protected override setBreakPointsRequest(
+    response: DebugProtocol.SetBreakpointsResponse,
+    { source, breakpoints = [] }: DebugProtocol.SetBreakpointsArguments,
+  ): void {
+    void this.#answer(response, () => {
+      const { paths, session } = this.#opened()
+      const reference = source.sourceReference ?? 0
+      const found =
+        reference > 0
+          ? session.sources[reference - 1]
+          : paths.sourceOf(this.convertClientPathToDebugger(source.path ?? ''))
+      const bound = breakpoints.map(
+        ({ line }) => found && boundLine(found, this.convertClientLineToDebugger(line)),
+      )
+      if (found !== undefined)
+        this.#lines.set(
+          found.file,
+          bound.flatMap((line) => line ?? []),
+        )
+      response.body = {
+        breakpoints: bound.map((line) =>
+          line === undefined
+            ? { ...new Breakpoint(false), message: 'No statement of the sources that run is here.' }
+            : new Breakpoint(true, this.convertDebuggerLineToClient(line)),
+        ),
+      }
+    })
+  }
+
+  protected override setExceptionBreakPointsRequest(
+    response: DebugProtocol.SetExceptionBreakpointsResponse,
+    { filters }: DebugProtocol.SetExceptionBreakpointsArguments,
+  ): void {
+    this.#filters = filters
+    this.sendResponse(response)
+  }
+
+  protected override exceptionInfoRequest(response: DebugProtocol.ExceptionInfoResponse): void {
+    void this.#answer(response, () => {
+      const { failure } = this.#opened().session.place
+      response.body = {
+        exceptionId: 'failure',
+        breakMode: 'always',
+        ...(failure !== undefined && { description: failure }),
+      }
+    })
+  }
+
+  protected override sourceRequest(
+    response: DebugProtocol.SourceResponse,
+    { sourceReference }: DebugProtocol.SourceArguments,
+  ): void {
+    void this.#answer(response, () => {
+      const found = this.#opened().session.sources[sourceReference - 1]
+      if (found === undefined) throw new Error('there is no such source')
+      response.body = { content: found.content, mimeType: 'text/plain' }
+    })
+  }
+
+  protected override loadedSourcesRequest(response: DebugProtocol.LoadedSourcesResponse): void {
+    void this.#answer(response, () => {
+      response.body = { sources: this.#opened().session.sources.map(({ file }) => this.#sourceAt(file)) }
+    })
+  }
+
+  async #close(): Promise<void> {
+    const open = this.#open
+    this.#open = undefined
+    // The node may be gone already.
+    await open?.session.close().catch(() => {})
+  }
+
+  protected override terminateRequest(response: DebugProtocol.TerminateResponse): void {
+    this.sendResponse(response)
+    this.sendEvent(new TerminatedEvent())
+  }
+
+  protected override disconnectRequest(response: DebugProtocol.DisconnectResponse): void {
+    void this.#close().then(() => {
+      this.sendResponse(response)
+      this.shutdown()
+    })
+  }
+}
