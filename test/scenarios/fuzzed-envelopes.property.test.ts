@@ -31,7 +31,7 @@ beforeAll(async () => {
     wallet.signTransaction({ ...base, type: 2, ...fees }),
     wallet.signTransaction({ ...base, type: 4, ...fees, authorizationList }),
   ])
-  envelopes = signed.map(getBytes)
+  envelopes = signed.map((raw) => getBytes(raw))
 })
 afterAll(() => node.close())
 

@@ -124,7 +124,7 @@ class World {
       return toHex(signTransaction(unsigned, fromHex(wallet.privateKey as Hex)).raw)
     }
     const type = Number.parseInt(transactionType ?? '0', 16)
-    const { gasPrice = '1', maxFeePerGas, maxPriorityFeePerGas } = step
+    const { gasPrice = '1', maxFeePerGas = '0', maxPriorityFeePerGas = '0' } = step
     return wallet.signTransaction({
       ...{ type, chainId: 33, nonce: Number(nonce), gasLimit: BigInt(gas), to, value, data: `0x${data}` },
       ...(type < 2 ? { gasPrice } : { maxFeePerGas, maxPriorityFeePerGas }),

@@ -214,7 +214,7 @@ describe('blockTimestamp of logs and the base fee of new heads', () => {
     try {
       await ask('hardhat_setCode', LOGGING, '0x60006000a000')
       const heads: Record<string, unknown>[] = []
-      node.on('message', ({ data }) => heads.push(data.result as Record<string, unknown>))
+      node.on('message', ({ data }) => heads.push((data as { result: Record<string, unknown> }).result))
       await ask('eth_subscribe', 'newHeads')
       const filter = await ask('eth_newFilter', {})
       const [sender] = (await ask('eth_accounts')) as string[]
