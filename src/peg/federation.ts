@@ -32,7 +32,7 @@ import type { MemberKeys } from './member-keys.ts'
 import { type MemberKey, Members } from './members.ts'
 import { type Payment, Payments } from './payments.ts'
 import { Releases } from './releases.ts'
-import { isRelevant, known, refusalOf, spendsFrom } from './relevance.ts'
+import { isRelevant, known, paidToFederations, refusalOf, spendsFrom } from './relevance.ts'
 
 const BRIDGE = PRECOMPILE_ADDRESS.bridge
 /** Gas of a byte of data of the Bridge. */
@@ -142,16 +142,14 @@ export class Federation {
   async pendingPegIns(bridge: BridgeState): Promise<readonly PendingPegIn[]> {
     const { peg, federations } = bridge
     const live = federations.live()
-    const isOwn = (script: Uint8Array) => live.some(({ outputScript }) => equal(outputScript, script))
     const { height: best } = await this.#parts.side.node.bestBlock()
     const pending: PendingPegIn[] = []
     for (const payment of await this.#unprocessed(peg, federations)) {
       const { transaction, block } = payment
       if (spendsFrom(transaction, live)) continue
-      const own = transaction.outputs.filter(({ script }) => isOwn(script))
       pending.push({
         bitcoinTransaction: idOf(transaction),
-        satoshi: own.reduce((sum, { value }) => sum + value, 0n),
+        satoshi: paidToFederations(transaction, bridge),
         confirmations: best - block.height + 1,
         ignored: refusalOf(transaction, bridge),
       })

@@ -1,8 +1,6 @@
 /** What became of the last peg-ins and peg-outs, by the logs of the Bridge. */
 import { idOf } from '../bitcoin/chain/block.ts'
 import type { BitcoinNode } from '../bitcoin/node-interface.ts'
-import type { Transaction } from '../bitcoin/transaction.ts'
-import { equal } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { LogView } from '../engine/model.ts'
@@ -11,6 +9,7 @@ import { bridgeLogs, lossReason, peginReason, TOPIC, wordOf } from './bridge-log
 import { firstBlock } from './bridge-state.ts'
 import { type ReleaseKind, releaseId, releaseOf } from './meaning.ts'
 import { releasedIn } from './releases.ts'
+import { paidToFederations } from './relevance.ts'
 
 /** Blocks that are looked through, and entries at most. */
 const BLOCKS = 1000
@@ -37,13 +36,6 @@ interface HistoryParts {
   readonly bridge: BridgeState
 }
 
-function paidTo({ federations }: BridgeState, { outputs }: Transaction): bigint {
-  const own = outputs.filter(({ script }) =>
-    federations.live().some((each) => equal(each.outputScript, script)),
-  )
-  return own.reduce((sum, { value }) => sum + value, 0n)
-}
-
 async function rejected(
   { log, ...view }: LogView,
   lost: ReadonlyMap<Hex | undefined, LogView>,
@@ -57,7 +49,7 @@ async function rejected(
     kind: 'pegIn',
     status: loss === undefined ? 'refunded' : 'lost',
     bitcoinTransaction: id,
-    satoshi: found && paidTo(bridge, found.transaction),
+    satoshi: found && paidToFederations(found.transaction, bridge),
     transaction: view.transaction.hash,
     block: view.block.block.header.number,
     reason: loss === undefined ? peginReason(wordOf(log)) : lossReason(wordOf(log), wordOf(loss.log)),

@@ -7,12 +7,11 @@ import { type Hex, toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { LogView } from '../engine/model.ts'
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
-import { paymentsTo, totalOf } from '../evm/precompiles/bridge/pegin/payments.ts'
 import { missingSignatures } from '../evm/precompiles/bridge/pegout/input-signatures.ts'
 import { bridgeLogs, TOPIC, wordOf } from './bridge-logs.ts'
 import { onDemand } from './bridge-state.ts'
 import { type PegInOutcome, pegInOutcome } from './outcomes.ts'
-import { known, refusalOf, spendsFrom } from './relevance.ts'
+import { known, paidToFederations, refusalOf, spendsFrom } from './relevance.ts'
 
 /** What the Bridge makes a transaction for: peg-outs, a peg-in that goes back, a federation's coins, its validation. */
 export type ReleaseKind = 'pegOut' | 'refund' | 'migration' | 'svpFund' | 'svpSpend'
@@ -99,23 +98,13 @@ function progressOf({ peg, network }: BridgeState, id: string, height: number) {
   return { status: 'released' } as const
 }
 
-/** What the Bridge calls a peg-in's value: what it pays to live federations. */
-function paidTo({ federations }: BridgeState, transaction: Transaction): bigint {
-  try {
-    return totalOf(paymentsTo(transaction, ...federations.live()))
-  } catch (error) {
-    if (error instanceof RangeError) return 0n
-    throw error
-  }
-}
-
 async function peginMeaning(
   engine: Engine,
   bridge: BridgeState,
   transaction: Transaction,
 ): Promise<PegMeaning | undefined> {
   const id = idOf(transaction)
-  const paid = paidTo(bridge, transaction)
+  const paid = paidToFederations(transaction, bridge)
   const { bitcoinTransaction: _, ...outcome } = await pegInOutcome(engine, { id, satoshi: paid })
   const needed = bridge.network.peginConfirmations
   const [registered] =

@@ -6,6 +6,7 @@ import { minimumPegin } from '../evm/precompiles/bridge/constants/network.ts'
 import type { Federation } from '../evm/precompiles/bridge/federation/federation.ts'
 import type { BridgeState } from '../evm/precompiles/bridge/method.ts'
 import { type Evaluation, evaluatePegin, UNREFUNDABLE } from '../evm/precompiles/bridge/pegin/evaluation.ts'
+import { paymentsTo, totalOf } from '../evm/precompiles/bridge/pegin/payments.ts'
 import { lossReason } from './bridge-logs.ts'
 
 /** The active, the retiring and the proposed federation, as far as there are such. */
@@ -21,6 +22,16 @@ export function spendsFrom({ inputs }: Transaction, federations: readonly Federa
     if (script === undefined) return false
     return federations.some(({ redeemScript }) => equal(script.subarray(-redeemScript.length), redeemScript))
   })
+}
+
+/** Satoshi that a transaction pays to live federations; 0 where the reference node cannot read its outputs. */
+export function paidToFederations(transaction: Transaction, { federations }: BridgeState): bigint {
+  try {
+    return totalOf(paymentsTo(transaction, ...federations.live()))
+  } catch (error) {
+    if (error instanceof RangeError) return 0n
+    throw error
+  }
 }
 
 function evaluationOf(

@@ -49,6 +49,13 @@ async function payWith({ peg, bitcoin }: Started, data: string): Promise<string>
   return bitcoin('sendrawtransaction', hex)
 }
 
+/** The hash of the first transaction that the Bridge has made and not let go. */
+async function waitingOf(peg: Started['peg']): Promise<string> {
+  const [first] = (await peg.status()).pegOuts
+  if (first === undefined || first.stage === 'requested') throw new Error('no transaction waits')
+  return first.bitcoinTransaction
+}
+
 describe('a Bitcoin transaction', () => {
   it('is a peg-in: waiting, registered, or ignored with the reason', async () => {
     const { peg, call } = await started()
@@ -80,9 +87,7 @@ describe('a Bitcoin transaction', () => {
     await call('evm_mine')
     const reason = 'the instructions in it are malformed'
     expect((await peg.transaction(id))?.peg).toMatchObject({ kind: 'pegIn', status: 'refunded', reason })
-    const [{ bitcoinTransaction: refund = '' } = {}] = (await peg.status()).pegOuts as {
-      bitcoinTransaction?: string
-    }[]
+    const refund = await waitingOf(peg)
     expect(await peg.transaction(refund)).toMatchObject({
       confirmations: undefined,
       inputs: [{ bitcoinTransaction: id, coin: { federation: 'active' }, reveals: { required: 2, keys: 3 } }],
@@ -101,9 +106,7 @@ describe('a Bitcoin transaction', () => {
     await peg.pegIn(RECEIVER, 5_000_000n)
     const { transaction } = await peg.pegOut(COW, 1_000_000n, false)
     await call('evm_mine')
-    const [{ bitcoinTransaction: unsigned = '' } = {}] = (await peg.status()).pegOuts as {
-      bitcoinTransaction?: string
-    }[]
+    const unsigned = await waitingOf(peg)
     expect((await peg.transaction(unsigned))?.peg).toMatchObject({ kind: 'pegOut', requests: [transaction] })
     await call('hardhat_mine', '0x6')
     await peg.mine(1)

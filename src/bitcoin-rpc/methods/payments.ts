@@ -1,5 +1,4 @@
 /** Methods that spend what wallets own. */
-import { base64 } from '@scure/base'
 import { z } from 'zod'
 import { outputKey } from '../../bitcoin/chain/coin.ts'
 import { coinOf } from '../../bitcoin/chain/mempool.ts'
@@ -251,7 +250,7 @@ const walletCreateFundedPsbt = method({
       previous: findTransaction(state, id)?.transaction,
     }))
     return {
-      psbt: base64.encode(encodePsbt(transaction, told)),
+      psbt: Buffer.from(encodePsbt(transaction, told)).toString('base64'),
       fee: new Amount(fee),
       changepos: changePosition,
     }

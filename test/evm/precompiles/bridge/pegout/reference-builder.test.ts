@@ -9,7 +9,11 @@ import { encodeTransaction } from '../../../../../src/bitcoin/transaction.ts'
 import { sha256 } from '../../../../../src/encoding/hash.ts'
 import { fromHex, toHex } from '../../../../../src/encoding/hex.ts'
 import type { FederationFormat } from '../../../../../src/evm/precompiles/bridge/constants/network.ts'
-import { lockHash } from '../../../../../src/evm/precompiles/bridge/federation/federation.ts'
+import { REGTEST } from '../../../../../src/evm/precompiles/bridge/constants/regtest.ts'
+import {
+  genesisFederation,
+  lockHash,
+} from '../../../../../src/evm/precompiles/bridge/federation/federation.ts'
 import { buildRelease } from '../../../../../src/evm/precompiles/bridge/pegout/builder.ts'
 import { sweep } from '../../../../../src/evm/precompiles/bridge/pegout/sweep.ts'
 import type { SpendableOutput } from '../../../../../src/evm/precompiles/bridge/storage/outputs.ts'
@@ -64,9 +68,10 @@ function build({ kind, format, redeem, feePerKb, outputs, payments }: Case) {
     return sweep(all.map(fund), paid[0]?.script ?? script, parts)
   }
   // The wallet of a federation has no outputs of coinbases (`walletOf`).
-  const wallet = { federation: { format }, outputs: all.filter(({ isCoinbase }) => !isCoinbase), fund }
+  const federation = { ...genesisFederation(REGTEST, () => true), format, redeemScript, outputScript: script }
+  const wallet = { federation, outputs: all.filter(({ isCoinbase }) => !isCoinbase), fund }
   return buildRelease({
-    wallet: wallet as Parameters<typeof buildRelease>[0]['wallet'],
+    wallet,
     payments: paid,
     change: kind === 'migration' ? (paid[0]?.script ?? script) : script,
     isPaidByReceivers: kind !== 'svpFund',
