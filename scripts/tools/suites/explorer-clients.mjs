@@ -139,8 +139,11 @@ async function verifiedByNode(url, version, address, input, { name, path }) {
       contractIdentifier: `${path}:${name}`,
     }),
   })
-  const { verificationId } = await reply.json()
-  for (;;) {
+  const { verificationId, message } = await reply.json()
+  // The sources of one contract may have verified the next one already.
+  const isKnown = reply.status === 409
+  if (!reply.ok && !isKnown) throw new Error(message)
+  while (!isKnown) {
     const job = await (await fetch(`${url}/v2/verify/${verificationId}`)).json()
     if (job.error !== undefined) throw new Error(job.error.message)
     if (job.isJobCompleted) break
