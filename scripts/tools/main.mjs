@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { installTools } from './install.mjs'
 import { installed } from './nodes.mjs'
+import { missing } from './suite.mjs'
 
 /** Name, file, exported function, and the package without which it does not run (programs of one platform). */
 const SUITES = [
@@ -37,15 +38,13 @@ const SUITES = [
 async function rowOf({ name, file, run, needs }) {
   const began = performance.now()
   const row = (outcome) => ({ name, seconds: (performance.now() - began) / 1000, ...outcome })
-  const nothing = { passed: [], failed: [], expected: [], surprising: [] }
-  if (needs !== undefined && !existsSync(installed(needs))) {
-    return row({ ...nothing, surprising: process.env.CI ? [`${needs} is missing`] : [], skipped: needs })
-  }
+  if (needs !== undefined && !existsSync(installed(needs))) return row(missing(needs))
   try {
     const suite = await import(`./suites/${file}.mjs`)
     return row(await suite[run]())
   } catch (error) {
-    return row({ ...nothing, surprising: [error?.stack ?? String(error)] })
+    const surprising = [error?.stack ?? String(error)]
+    return row({ passed: [], failed: [], expected: [], surprising })
   }
 }
 

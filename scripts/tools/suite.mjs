@@ -25,6 +25,12 @@ export function outcomeOf({ passed, failed }, byRule = []) {
   }
 }
 
+/** The outcome of a suite that cannot run without something: it is skipped, and fails under `CI=true`. */
+export function missing(what) {
+  const surprising = process.env.CI ? [`${what} is missing`] : []
+  return { passed: [], failed: [], expected: [], surprising, skipped: what }
+}
+
 /** Collects checks that run one after another. */
 export function createChecks() {
   const passed = []

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { EtherscanProvider, Network } from 'ethers'
+import { EtherscanProvider, getAddress, Network } from 'ethers'
 import { compile } from '../compile.mjs'
 import { installFor22, NODE_22 } from '../node-22.mjs'
 import { HERE, rpc, startTandem } from '../nodes.mjs'
@@ -107,7 +107,8 @@ async function checkSourcify({ check, compiled, input }) {
           const address = contracts[key]
           const { hash: transaction } = await rpc(node.url, 'ots_getContractCreator', address)
           const target = { name, path: compiled.file }
-          claims.push({ address, transaction, input: claimed, target })
+          // The library compares it with that of the receipt, as ethers writes it.
+          claims.push({ address: getAddress(address), transaction, input: claimed, target })
         }
         const found = verifiedBySourcify(packages, node.url, { version: compiled.version, claims })
         for (const [i, { address, target }] of claims.entries()) {
@@ -138,8 +139,11 @@ async function verifiedByNode(url, version, address, input, { name, path }) {
       contractIdentifier: `${path}:${name}`,
     }),
   })
-  const { verificationId } = await reply.json()
-  for (;;) {
+  const { verificationId, message } = await reply.json()
+  // The sources of one contract may have verified the next one already.
+  const isKnown = reply.status === 409
+  if (!reply.ok && !isKnown) throw new Error(message)
+  while (!isKnown) {
     const job = await (await fetch(`${url}/v2/verify/${verificationId}`)).json()
     if (job.error !== undefined) throw new Error(job.error.message)
     if (job.isJobCompleted) break
