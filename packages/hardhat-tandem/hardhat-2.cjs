@@ -1,7 +1,7 @@
 /** Hardhat 2: the network `tandem`, whose node runs in this process from the first request to the end of the process. */
 const { EventEmitter } = require('node:events')
 const { extendConfig, extendProvider, task } = require('hardhat/config')
-const { TASK_COMPILE } = require('hardhat/builtin-tasks/task-names')
+const { TASK_COMPILE, TASK_TEST } = require('hardhat/builtin-tasks/task-names')
 const { ProviderError } = require('hardhat/internal/core/providers/errors')
 
 const NETWORK = 'tandem'
@@ -73,6 +73,17 @@ task(TASK_COMPILE, async (_args, { config }, runSuper) => {
   for (const node of nodes.get(artifacts) ?? []) {
     const { registerArtifacts } = await import('./project-node.mjs')
     await registerArtifacts(node, artifacts)
+  }
+  return result
+})
+
+/** Nodes write what they have recorded for `tandem coverage` and `tandem gas` when they close; Hardhat ends without a sign. */
+task(TASK_TEST, async (args, { config }, runSuper) => {
+  const result = await runSuper(args)
+  const { TANDEM_COVERAGE_DIR, TANDEM_GAS_DIR } = process.env
+  if (TANDEM_COVERAGE_DIR || TANDEM_GAS_DIR) {
+    for (const node of nodes.get(config.paths.artifacts) ?? []) await node.close()
+    nodes.delete(config.paths.artifacts)
   }
   return result
 })

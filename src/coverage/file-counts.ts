@@ -4,7 +4,7 @@ import type { CodeMap } from '../source-level/code-map.ts'
 import type { SourceRange } from '../source-level/source-file.ts'
 import type { Branch, CoverableFile } from './coverable-file.ts'
 import type { ExecutedCode } from './executed-codes.ts'
-import { jumpsToFirst } from './jump-ways.ts'
+import { jumpsToFirst, usuallyJumpsToFirst } from './jump-ways.ts'
 import { StatementIndex } from './statement-index.ts'
 
 const JUMPI = 0x57
@@ -124,7 +124,10 @@ export class FileCounts {
     const take = (ways: Map<number, WayCounts>, at: number) => {
       const branch = this.coverable.branches[at]
       if (branch === undefined) return
-      const isFirst = jumpsToFirst(map, code, pc, branch)
+      const isKnownFirst = jumpsToFirst(map, code, pc, branch)
+      // A jump of the condition may be one of `&&` in it.
+      if (isKnownFirst === undefined && ways === run.conditions) return
+      const isFirst = isKnownFirst ?? usuallyJumpsToFirst(branch)
       const found: WayCounts = isFirst ? [jumps, count - jumps] : [count - jumps, jumps]
       const known = ways.get(at)
       if (known === undefined) ways.set(at, found)

@@ -54,8 +54,13 @@ function wayAt(map: CodeMap, code: Uint8Array, from: number, { range, ways }: Br
   return undefined
 }
 
-/** Does the JUMPI of a branch at a pc jump to the first of its ways? */
-export function jumpsToFirst(map: CodeMap, code: Uint8Array, pc: number, branch: Branch): boolean {
+/** Does the JUMPI of a branch at a pc jump to the first of its ways? `undefined` where the code behind it does not say. */
+export function jumpsToFirst(
+  map: CodeMap,
+  code: Uint8Array,
+  pc: number,
+  branch: Branch,
+): boolean | undefined {
   const destination = destinationOf(code, pc)
   if (branch.kind === 'require') {
     if (fails(code, pc + 1)) return true
@@ -64,7 +69,10 @@ export function jumpsToFirst(map: CodeMap, code: Uint8Array, pc: number, branch:
   const behind = wayAt(map, code, pc + 1, branch)
   if (behind !== undefined) return behind === 1
   const jumped = destination === undefined ? undefined : wayAt(map, code, destination, branch)
-  if (jumped !== undefined) return jumped === 0
-  // solc jumps over the body of an `if`, and to the first value of a `? :`.
-  return branch.kind === 'cond-expr'
+  return jumped === undefined ? undefined : jumped === 0
+}
+
+/** What solc does elsewhere: it jumps over the body of an `if`, and to the first value of a `? :`. */
+export function usuallyJumpsToFirst({ kind }: Branch): boolean {
+  return kind === 'cond-expr'
 }

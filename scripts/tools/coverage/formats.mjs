@@ -66,20 +66,20 @@ async function opensInSpeedscope(folder) {
     const path = url === '/' ? '/index.html' : new URL(url, 'http://a').pathname
     response.setHeader('Content-Type', TYPES[extname(path)] ?? 'application/octet-stream')
     try {
-      response.end(readFileSync(join(SPEEDSCOPE, path)))
+      response.end(
+        path === '/gas.json' ? read(folder, 'gas/gas.speedscope.json') : readFileSync(join(SPEEDSCOPE, path)),
+      )
     } catch {
       response.writeHead(404).end()
     }
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
+  const base = `http://127.0.0.1:${server.address().port}`
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
   try {
     const page = await browser.newPage()
-    await page.goto(`http://127.0.0.1:${server.address().port}/`)
-    const file = read(folder, 'gas/gas.speedscope.json').toString('base64')
-    await page.waitForFunction(() => globalThis.speedscope !== undefined)
-    await page.evaluate((text) => globalThis.speedscope.loadFileFromBase64('gas.speedscope.json', text), file)
-    await page.waitForFunction(() => document.title.includes('gas'), undefined, { timeout: 20_000 })
+    await page.goto(`${base}/#profileURL=${encodeURIComponent(`${base}/gas.json`)}`)
+    await page.waitForFunction(() => document.title.includes(' gas'), undefined, { timeout: 30_000 })
     assert.match(await page.title(), /counter\.mjs: \d+ gas/)
   } finally {
     await browser.close()

@@ -127,8 +127,12 @@ async function runTests({ output }, { rounds }, { accounts, send, deploy }, skip
   const next = sequence(11)
   for (const [file, contracts] of Object.entries(output.contracts)) {
     for (const [name, { abi, evm }] of Object.entries(contracts)) {
-      const tests = abi.filter((one) => one.type === 'function' && /^test/.test(one.name))
-      if (tests.length === 0 || evm.bytecode.object === '' || skipped.has(name)) continue
+      if (
+        !abi.some((one) => one.type === 'function' && /^test/.test(one.name)) ||
+        evm.bytecode.object === '' ||
+        skipped.has(name)
+      )
+        continue
       const address = await deploy(file, name, [])
       if (address === undefined) {
         skipped.add(name)
@@ -136,10 +140,14 @@ async function runTests({ output }, { rounds }, { accounts, send, deploy }, skip
       }
       const face = new Interface(abi)
       if (face.hasFunction('setUp')) await send({ to: address, data: face.encodeFunctionData('setUp') })
-      for (const { name: test, inputs } of tests) {
-        for (let round = 0; round < (inputs.length > 0 ? rounds : 1); round++) {
-          const values = inputs.map((input) => drawn(input, next, [...accounts.slice(0, 3), address]))
-          await send({ to: address, data: face.encodeFunctionData(test, values) })
+      for (const fragment of face.fragments.filter(
+        (one) => one.type === 'function' && /^test/.test(one.name),
+      )) {
+        for (let round = 0; round < (fragment.inputs.length > 0 ? rounds : 1); round++) {
+          const values = fragment.inputs.map((input) =>
+            drawn(input, next, [...accounts.slice(0, 3), address]),
+          )
+          await send({ to: address, data: face.encodeFunctionData(fragment, values) })
         }
       }
     }
@@ -206,7 +214,10 @@ function differences({ lines, branches }, { files }, sources) {
       found[path][line] = `${a ? 'solidity-coverage' : 'tandem'} only${tracked}: ${text[line - 1].trim()}`
     }
     const ways = ownBranches(files[path])
-    for (const [line, [first, second] = []] of Object.entries(branches[path]).map(([at, b]) => [at, b ?? []])) {
+    for (const [line, [first, second] = []] of Object.entries(branches[path]).map(([at, b]) => [
+      at,
+      b ?? [],
+    ])) {
       const own = ways[line]
       if (own == null || first === undefined) continue
       const shown = [first > 0, second > 0, own[0] > 0, own[1] > 0]
@@ -215,7 +226,8 @@ function differences({ lines, branches }, { files }, sources) {
         continue
       }
       found[path] ??= {}
-      found[path][`branch ${line}`] = `solidity-coverage ${shown.slice(0, 2)}, tandem ${shown.slice(2)}: ${text[line - 1].trim()}`
+      found[path][`branch ${line}`] =
+        `solidity-coverage ${shown.slice(0, 2)}, tandem ${shown.slice(2)}: ${text[line - 1].trim()}`
     }
   }
   return { found, equal, equalBranches }
@@ -223,7 +235,13 @@ function differences({ lines, branches }, { files }, sources) {
 
 /** A build-info with the members that a node reads. */
 function compact({ solcVersion, input, output }) {
-  const LEFT_OUT = new Set(['typeDescriptions', 'typeName', 'documentation', 'argumentTypes', 'exportedSymbols'])
+  const LEFT_OUT = new Set([
+    'typeDescriptions',
+    'typeName',
+    'documentation',
+    'argumentTypes',
+    'exportedSymbols',
+  ])
   const trees = (key, value) => (LEFT_OUT.has(key) ? undefined : value)
   const codeOf = ({ object, linkReferences, immutableReferences, sourceMap }) => ({
     object,
@@ -265,7 +283,10 @@ async function record(suite) {
     ...theirs,
     differences: found,
   })
-  writeFileSync(new URL(`../../../fixtures/coverage/${suite.fixture}.json.br`, import.meta.url), brotliCompressSync(text))
+  writeFileSync(
+    new URL(`../../../fixtures/coverage/${suite.fixture}.json.br`, import.meta.url),
+    brotliCompressSync(text),
+  )
 }
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'))

@@ -35,7 +35,7 @@ export class GasRecording {
     return run
   }
 
-  /** Is it the first time that this block is counted? A reorganisation may bring it back. */
+  /** Is it the first time that a block with this hash joins a chain? */
   isNew(hash: Hex): boolean {
     if (this.#blocks.has(hash)) return false
     this.#blocks.set(hash, true)

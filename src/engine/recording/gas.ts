@@ -58,13 +58,16 @@ export class EngineGas implements Gas {
     return profile.report([])
   }
 
-  /** Adds the transactions of a block that is new on the chain, once. */
+  /** Adds the transactions of a block that has joined the chain. */
   #record(block: ExecutedBlock): void {
     const { gas } = this.#parts.recordings
-    if (gas === undefined || !gas.isNew(block.hash)) return
+    if (gas === undefined) return
+    const isNew = gas.isNew(block.hash)
     for (const [index, transaction] of block.block.transactions.entries()) {
       if (transaction.isRemasc) continue
       const run = gas.take(transaction)
+      // A reorganisation brings back a block without running it; a block that is equal to one of before a revert has run.
+      if (run === undefined && !isNew) continue
       gas.add(run?.bytes ?? 0, () => this.#add(gas.profile, block, index, run?.root))
     }
   }

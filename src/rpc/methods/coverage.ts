@@ -18,7 +18,6 @@ const Kinds = optional(arrayOf(Kind, { most: RUN_KINDS.length }), [...RUN_KINDS]
 export const evm_startCoverage = method({
   name: 'evm_startCoverage',
   changesState: true,
-  answeredBy: 'self',
   summary:
     'Records which code runs from now on, in the kinds of runs that are named: `transactions` of blocks, `calls` (simulations too), `estimates`. What was recorded before is forgotten. Chains of a pool record together with the node that they are copies of. While it is on, code is interpreted.',
   params: { kinds: Kinds },
@@ -36,7 +35,6 @@ export const evm_startCoverage = method({
 export const evm_stopCoverage = method({
   name: 'evm_stopCoverage',
   changesState: true,
-  answeredBy: 'self',
   summary: 'Records no more which code runs; what was recorded stays. False when nothing was recorded.',
   params: {},
   result: () => z.boolean(),
@@ -112,7 +110,6 @@ const at = (start: number, end: number) => ({
 export const evm_coverage = method({
   name: 'evm_coverage',
   heavy: true,
-  answeredBy: 'self',
   summary:
     "What has run since evm_startCoverage, by the sources that the node knows now: `files`, all their files with functions, in istanbul's format; `notes`, what is missing, each in a sentence.",
   params: {},

@@ -9,7 +9,6 @@ import { TransactionHash } from '../wire/scalars.ts'
 export const evm_startGasProfile = method({
   name: 'evm_startGasProfile',
   changesState: true,
-  answeredBy: 'self',
   summary:
     'Records from now on where the transactions of new blocks spend gas. What was recorded before is forgotten. Chains of a pool record together with the node that they are copies of. While it is on, code is interpreted, several times slower.',
   params: {},
@@ -24,7 +23,6 @@ export const evm_startGasProfile = method({
 export const evm_stopGasProfile = method({
   name: 'evm_stopGasProfile',
   changesState: true,
-  answeredBy: 'self',
   summary: 'Records no more where gas is spent; what was recorded stays. False when nothing was recorded.',
   params: {},
   result: () => z.boolean(),
@@ -56,7 +54,6 @@ const NO_GAS = {
 export const evm_gasProfile = method({
   name: 'evm_gasProfile',
   heavy: true,
-  answeredBy: 'self',
   summary:
     'Where gas was spent since evm_startGasProfile, or by a mined transaction, which runs again for it: `deployments` and `methods` called by transactions, `functions` (`self` without what they called), `lines`, `opcodes` by group, and `stacks` of `frames`, whose gas less `refunds` is the `gasUsed` of the receipts. Null for an unknown transaction.',
   params: { transaction: optional(orNull(TransactionHash, undefined), null) },
