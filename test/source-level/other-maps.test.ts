@@ -77,7 +77,7 @@ describe('Vyper', () => {
     const code = new CompilationMap(compilation).code({ file: 'A.vy', name: 'A' }, false)
     const range = code?.at(2)?.range
     expect(range?.file.textOf(range)).toBe('return a + 1')
-    expect(range && range.file.functionAround({ ...range, end: range.start })?.name).toBe('f')
+    expect(range?.file.functionAround({ ...range, end: range.start })?.name).toBe('f')
     expect(code?.contract?.bySelector.get('b3de648b')?.isExternal).toBe(true)
   })
 })
@@ -86,9 +86,8 @@ describe('ETHDebug', () => {
   const build = debuggerBuild('New-0.8.35-via-ir')
   const code = (change: (compiled: Record<string, unknown>) => void) => {
     const copy = structuredClone(build)
-    const { evm } = copy.output.contracts['New.sol']?.New as unknown as {
-      evm: { deployedBytecode: Record<string, unknown> }
-    }
+    const contract: unknown = copy.output.contracts['New.sol']?.New
+    const { evm } = contract as { evm: { deployedBytecode: Record<string, unknown> } }
     change(evm.deployedBytecode)
     return new CompilationMap(readCompilation(copy)).code(NAME, false)
   }
