@@ -25,7 +25,12 @@ const BUILDS = [
   ['0.8.35', 'New', CANCUN],
   ['0.8.24', 'New', CANCUN],
   ['0.8.24', 'New', { ...CANCUN, ...OPTIMIZED }, '-optimized'],
-  ['0.8.35', 'New', { ...CANCUN, viaIR: true }, '-via-ir'],
+  [
+    '0.8.35',
+    'New',
+    { ...CANCUN, viaIR: true, experimental: true, debug: { debugInfo: ['ethdebug'] } },
+    '-via-ir',
+  ],
   ['0.8.35', 'Old', CANCUN],
   ['0.8.24', 'Old', { ...CANCUN, ...OPTIMIZED }, '-optimized'],
 ]
@@ -41,6 +46,8 @@ const WANTED = [
   'evm.deployedBytecode.immutableReferences',
   'evm.methodIdentifiers',
 ]
+
+const ETHDEBUG = ['evm.bytecode.ethdebug', 'evm.deployedBytecode.ethdebug']
 
 /** Types of expressions are most of a tree; those of declarations and of type names are kept. */
 function slim(node) {
@@ -67,7 +74,10 @@ for (const [version, name, settings, suffix = ''] of BUILDS) {
   const input = {
     language: 'Solidity',
     sources: { [`${name}.sol`]: { content } },
-    settings: { ...settings, outputSelection: { '*': { '': ['ast'], '*': WANTED } } },
+    settings: {
+      ...settings,
+      outputSelection: { '*': { '': ['ast'], '*': settings.debug ? [...WANTED, ...ETHDEBUG] : WANTED } },
+    },
   }
   const compile = solc.compileStandardWrapper ?? solc.compile
   const output = JSON.parse(compile(JSON.stringify(input)))

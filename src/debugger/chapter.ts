@@ -71,6 +71,23 @@ export function toldWords(opcode: number, spBefore: number, sp: number): number 
   return isDerived(opcode) ? 0 : row.pushes
 }
 
+/** Pushed words by code and program counter. */
+const pushed = new WeakMap<Uint8Array, (bigint | undefined)[]>()
+
+function wordPushedAt(code: Uint8Array, pc: number, size: number): bigint {
+  let words = pushed.get(code)
+  if (words === undefined) {
+    words = []
+    pushed.set(code, words)
+  }
+  let word = words[pc]
+  if (word === undefined) {
+    word = pushedWord(code, pc, size)
+    words[pc] = word
+  }
+  return word
+}
+
 /** A frame that is computed. */
 class Replica implements FrameState {
   readonly message: RecordedMessage
@@ -78,6 +95,8 @@ class Replica implements FrameState {
   #memory: Uint8Array
   #length: number
   pc: number
+  /** Is `pc` that of a step which has effects before the next one? */
+  isEntered = true
 
   constructor({ message, pc, stack, memory }: FrameState) {
     this.message = message
@@ -105,7 +124,7 @@ class Replica implements FrameState {
     const { stack } = this
     const code = this.message.code ?? new Uint8Array(0)
     const opcode = opcodeAt(code, this.pc)
-    if (opcode >= PUSH0 && opcode <= PUSH32) stack.push(pushedWord(code, this.pc, opcode - PUSH0))
+    if (opcode >= PUSH0 && opcode <= PUSH32) stack.push(wordPushedAt(code, this.pc, opcode - PUSH0))
     else if (opcode >= DUP1 && opcode <= DUP16) stack.push(stack[stack.length - 1 - (opcode - DUP1)] ?? 0n)
     else if (opcode >= SWAP1 && opcode <= SWAP16) this.#swap(opcode - SWAP1 + 1)
     else this.#applyTold(opcode, cursor)
@@ -172,8 +191,17 @@ class Cursor {
   }
 }
 
-/** Which message a step belongs to, and its program counter. */
-export type StepPlace = (step: number) => { readonly message: RecordedMessage; readonly pc: number }
+/** Steps of one message from a wanted one on. */
+export interface StepRun {
+  readonly message: RecordedMessage
+  /** Number of the wanted step among those of the message. */
+  readonly index: number
+  /** Behind the last step of the run. */
+  readonly end: number
+}
+
+/** Finds the run that a step belongs to. */
+export type RunAt = (step: number) => StepRun
 
 /** A part of an execution. */
 export class Chapter implements Log {
@@ -226,25 +254,39 @@ export class Chapter implements Log {
   }
 
   /** The open frames before a step from the first one on, outermost first. */
-  framesAt(step: number, placeOf: StepPlace): readonly FrameState[] {
+  framesAt(step: number, runAt: RunAt): readonly FrameState[] {
     const open = this.frames.map((frame) => new Replica(frame))
     const cursor = new Cursor(this)
-    for (let at = this.first + 1; at <= step; at++) {
-      const { message, pc } = placeOf(at)
-      while ((open.at(-1)?.message.depth ?? -1) > message.depth) open.pop()
-      let current = open.at(-1)
-      if (current?.message !== message) {
-        // A message of the same depth has ended.
-        if (current?.message.depth === message.depth) open.pop()
-        current = new Replica({ message, pc, stack: [], memory: new Uint8Array(0) })
-        open.push(current)
-      } else {
-        current.apply(cursor)
-        current.pc = pc
+    for (let at = this.first + 1; at <= step; ) {
+      const { message, index, end } = runAt(at)
+      const frame = enterRun(open, message, index)
+      for (let next = index; at < end && at <= step; at++, next++) {
+        const pc = message.pcs[next] ?? 0
+        if (frame.isEntered) frame.apply(cursor)
+        frame.isEntered = true
+        frame.pc = pc
+        const grown = cursor.growthAt(at - this.first)
+        if (grown !== undefined) frame.grow(grown * WORD)
       }
-      const grown = cursor.growthAt(at - this.first)
-      if (grown !== undefined) current.grow(grown * WORD)
     }
     return open
   }
+}
+
+/** The frame of a message that runs on, or begins. */
+function enterRun(open: Replica[], message: RecordedMessage, index: number): Replica {
+  while ((open.at(-1)?.message.depth ?? -1) > message.depth) open.pop()
+  const current = open.at(-1)
+  if (current?.message === message) return current
+  // A message of the same depth has ended.
+  if (current?.message.depth === message.depth) open.pop()
+  const begun = new Replica({
+    message,
+    pc: message.pcs[index] ?? 0,
+    stack: [],
+    memory: new Uint8Array(0),
+  })
+  begun.isEntered = false
+  open.push(begun)
+  return begun
 }

@@ -45,6 +45,8 @@ export class DebugSession {
   #states: Execution
   #step: number
   #reason: StopReason
+  /** The states that were computed last. */
+  #computed: { readonly step: number; readonly frames: readonly FrameState[] | undefined } | undefined
 
   /** Stands at the step at which the execution failed, or at the first statement. */
   constructor(parts: SessionParts) {
@@ -85,6 +87,7 @@ export class DebugSession {
   /** Takes another record of the same execution, which has the states around the step. */
   keep(states: Execution): void {
     this.#states = states
+    this.#computed = undefined
   }
 
   /** Moves. */
@@ -145,8 +148,7 @@ export class DebugSession {
   /** The machine's state of a frame, counted from the innermost one; `undefined` where it is not kept. */
   machine(frame: number): FrameState | undefined {
     const at = this.frames()[frame]
-    const states = this.#states.frames(this.#step)
-    return states?.find(({ message }) => message.depth === at?.frame.message.depth)
+    return this.#framesNow()?.find(({ message }) => message.depth === at?.frame.message.depth)
   }
 
   /** Gas left before the step; `undefined` where it is not kept. */
@@ -165,13 +167,16 @@ export class DebugSession {
     )
   }
 
+  #framesNow(): readonly FrameState[] | undefined {
+    if (this.#computed?.step !== this.#step) {
+      this.#computed = { step: this.#step, frames: this.#states.frames(this.#step) }
+    }
+    return this.#computed.frames
+  }
+
   get #sources(): VariableSources {
     const { execution, steps } = this.#parts
-    const known = new Map<number, readonly FrameState[] | undefined>()
-    const framesAt = (step: number) => {
-      if (!known.has(step)) known.set(step, this.#states.frames(step))
-      return known.get(step)
-    }
+    const framesAt = (step: number) => (step === this.#step ? this.#framesNow() : this.#states.frames(step))
     return { execution, steps, now: this.#step, framesAt }
   }
 }

@@ -1,5 +1,6 @@
 /** What a debugger needs of a compilation beside its maps: statements, variables, types, and layouts of contracts. */
 import type { StorageLayout } from '../abi/storage/layout.ts'
+import type { CodeMap } from '../source-level/code-map.ts'
 import type { CompilationMap } from '../source-level/compilation-map.ts'
 import type { SourceFile, SourceRange } from '../source-level/source-file.ts'
 import { isNode, nodesIn, rangeOf, type SyntaxNode, treeIn } from '../source-level/syntax-tree.ts'
@@ -53,6 +54,7 @@ export class DebugSources {
   readonly stack: StackKnowledge
   /** Before 0.5 the variables of a function are all on the stack from its first statement on, below its modifiers. */
   readonly hasBlockScopes: boolean
+  readonly #isVyper: boolean
   readonly #map: CompilationMap
   readonly #statements = new StatementIndex()
   /** Ranges whose code is no part of a statement. */
@@ -66,6 +68,7 @@ export class DebugSources {
   constructor(compilation: Compilation, map: CompilationMap) {
     this.#map = map
     this.stack = stackKnowledge(compilation)
+    this.#isVyper = compilation.input.language === 'Vyper'
     this.hasBlockScopes = map.isSince(0, 5, 0)
     this.types = new SourceTypes((id) => this.#declarations.get(id))
     const trees = Object.entries(compilation.output.sources).flatMap(([path, source]) => {
@@ -93,15 +96,23 @@ export class DebugSources {
     if (this.#statements.of(file).length > 0) {
       return this.#prologues.has(rangeText(range)) ? undefined : this.#statements.around(range)
     }
-    if (file.functions.length > 0) return undefined
+    if (file.functions.length > 0 && !this.#isVyper) return undefined
     const { line } = file.positionOf(range.start)
     const end = file.lineStart(line + 1)
     return range.end <= end ? { file, start: file.lineStart(line), end, line } : undefined
   }
 
-  /** The lines of a file at which execution can stop. */
-  linesOf(file: SourceFile): ReadonlySet<number> {
-    return new Set(this.#statements.of(file).map(({ line }) => line))
+  /** The lines of a file at which execution can stop: of its statements, or without a tree those that code is made of. */
+  linesOf(file: SourceFile, code: CodeMap): ReadonlySet<number> {
+    const statements = this.#statements.of(file)
+    if (statements.length > 0) return new Set(statements.map(({ line }) => line))
+    const lines = new Set<number>()
+    for (let pc = 0; pc < code.length; pc++) {
+      const range = code.at(pc)?.range
+      const statement = range?.file === file ? this.statementAround(range) : undefined
+      if (statement !== undefined) lines.add(statement.line)
+    }
+    return lines
   }
 
   /** A function or modifier with its variables. */

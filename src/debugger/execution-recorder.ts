@@ -11,7 +11,7 @@ import type { TraceBudget } from '../evm/tracing/trace-budget.ts'
 import type { FrameEnd, FrameStart, FrameView, Tracer } from '../evm/tracing/tracer.ts'
 import { MessageRecorder, type RecordedMessage } from '../source-level/message-recorder.ts'
 import type { StateReader } from '../state/model.ts'
-import { Chapter, type FrameState, memoryTarget, type StepPlace, toldWords } from './chapter.ts'
+import { Chapter, type FrameState, memoryTarget, type RunAt, toldWords } from './chapter.ts'
 import { Execution } from './execution.ts'
 import { GrowingList } from './growing-list.ts'
 import { NOTE_BYTES, StorageHistory } from './storage-history.ts'
@@ -19,7 +19,7 @@ import { NOTE_BYTES, StorageHistory } from './storage-history.ts'
 /** Steps of a chapter, at least; a step back computes as many at most, some 2 ms, unless frames are large. */
 const CHAPTER_STEPS = 4096
 /** Bytes of the frames of a chapter that cost as much as a step. */
-const BYTES_PER_STEP = 16
+const BYTES_PER_STEP = 64
 /** Memory of a step beside the chapters, bytes. */
 const STEP_BYTES = 4
 /** Memory of a change of message, bytes. */
@@ -251,7 +251,7 @@ export class ExecutionRecorder implements Tracer {
   #framesBefore(last: Chapter | undefined, frame: FrameView, step: number): readonly FrameState[] {
     const message = this.#messages.current
     if (message === undefined) throw new Error('no message is open')
-    const outer = last?.framesAt(step - 1, this.#placeOf) ?? []
+    const outer = last?.framesAt(step - 1, this.#runAt) ?? []
     return [
       ...outer.filter((one) => one.message.depth < message.depth),
       {
@@ -263,12 +263,16 @@ export class ExecutionRecorder implements Tracer {
     ]
   }
 
-  readonly #placeOf: StepPlace = (step) => {
+  readonly #runAt: RunAt = (step) => {
     const segment = this.#segmentStarts.lastUpTo(step)
     const message = this.#segmentMessages[segment]
     if (message === undefined) throw new Error(`there is no step ${step}`)
-    const index = this.#segmentFirsts.at(segment) + step - this.#segmentStarts.at(segment)
-    return { message, pc: message.pcs[index] ?? 0 }
+    const next = segment + 1
+    return {
+      message,
+      index: this.#segmentFirsts.at(segment) + step - this.#segmentStarts.at(segment),
+      end: next < this.#segmentStarts.length ? this.#segmentStarts.at(next) : this.#count,
+    }
   }
 
   /** Drops chapters beyond the budget: the oldest ones that end before the wanted step, and else whatever follows. */

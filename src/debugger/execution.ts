@@ -2,7 +2,7 @@
 import type { Hex } from '../encoding/hex.ts'
 import type { RecordedMessage } from '../source-level/message-recorder.ts'
 import type { StateReader } from '../state/model.ts'
-import type { Chapter, FrameState } from './chapter.ts'
+import type { Chapter, FrameState, StepRun } from './chapter.ts'
 import type { LoggedEvent, MessageParties } from './execution-recorder.ts'
 import type { GrowingList } from './growing-list.ts'
 import type { StorageHistory } from './storage-history.ts'
@@ -75,6 +75,13 @@ export class Execution {
     return { message, index, pc: message.pcs[index] ?? 0 }
   }
 
+  #runAt(step: number): StepRun {
+    const { message, index } = this.place(step)
+    const { starts } = this.segments
+    const next = this.#segment + 1
+    return { message, index, end: next < starts.length ? starts.at(next) : this.length }
+  }
+
   /** The last step of a message; `undefined` where none of its code ran. */
   lastStepOf(message: RecordedMessage): number | undefined {
     const { starts, messages } = this.segments
@@ -96,7 +103,7 @@ export class Execution {
 
   /** The open frames before a step, outermost first; `undefined` where its chapter was dropped. */
   frames(step: number): readonly FrameState[] | undefined {
-    return this.#chapterOf(step)?.framesAt(step, (at) => this.place(at))
+    return this.#chapterOf(step)?.framesAt(step, (at) => this.#runAt(at))
   }
 
   /** Is the state before a step known? */

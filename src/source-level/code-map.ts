@@ -7,6 +7,8 @@ import type { Reachability } from './reachability.ts'
 import type { FunctionModel, SourceFile, SourceRange } from './source-file.ts'
 import type { JumpKind, SourceMap } from './source-map.ts'
 
+const JUMP = 0x56
+
 /** One instruction. */
 export interface Instruction {
   readonly pc: number
@@ -32,6 +34,10 @@ export interface CodeMapParts {
   /** As the compiler made it: link places hold anything. */
   readonly code: Uint8Array
   readonly map: SourceMap
+  /** Of instructions that the map does not have. */
+  readonly ethdebug: SourceMap | undefined
+  /** Do maps count characters, as Vyper's do, and not bytes? */
+  readonly countsCharacters: boolean
   readonly fileOf: (id: number) => SourceFile | undefined
   /** Present where the compiler optimised: then an instruction may have the range of equal code elsewhere. */
   readonly reachability: Reachability | undefined
@@ -108,17 +114,29 @@ export class CodeMap {
   }
 
   #read(pc: number, index: number): Instruction {
-    const { code, map, fileOf } = this.#parts
-    const opcode = opcodeAt(code, pc)
-    const file = index < map.length ? fileOf(map.files[index] ?? -1) : undefined
-    const start = map.starts[index] ?? 0
-    const end = start + (map.lengths[index] ?? 0)
+    const opcode = opcodeAt(this.#parts.code, pc)
+    const range = this.#rangeAt(pc, index)
+    const { map } = this.#parts
     return {
       pc,
       opcode,
-      jump: map.jumpAt(index),
-      ...(file && start >= 0 && end >= start && { range: { file, start, end } }),
+      // Vyper does not repeat the kind of a jump at what follows it.
+      jump: opcode === JUMP ? map.jumpAt(map.isByPc ? pc : index) : 'none',
+      ...(range && { range }),
     }
+  }
+
+  #rangeAt(pc: number, index: number): SourceRange | undefined {
+    const { map, ethdebug, fileOf, countsCharacters } = this.#parts
+    const own = map.isByPc ? pc : index
+    const [found, at] = own < map.length ? [map, own] : [ethdebug, pc]
+    const file = found && fileOf(found.files[at] ?? -1)
+    const start = found?.starts[at] ?? 0
+    const end = start + (found?.lengths[at] ?? 0)
+    if (file === undefined || start < 0 || end < start) return undefined
+    return countsCharacters
+      ? { file, start: file.byteOf(start), end: file.byteOf(end) }
+      : { file, start, end }
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type Compilation,
   type CompiledContract,
   type CompilerCode,
+  type CompilerOutput,
   type ContractName,
   contractIn,
   contractsOf,
@@ -14,10 +15,12 @@ import {
 } from '../sources/compilation.ts'
 import { CodeMap, isVersionSince } from './code-map.ts'
 import { type ContractModel, contractModel, type Declaration } from './contract-model.ts'
+import { readEthdebug, readVyperMap } from './other-maps.ts'
 import { Reachability } from './reachability.ts'
 import { SourceFile } from './source-file.ts'
-import { readSourceMap } from './source-map.ts'
+import { readSourceMap, type SourceMap } from './source-map.ts'
 import { declarationsIn, treeIn } from './syntax-tree.ts'
+import { vyperDeclaration } from './vyper-tree.ts'
 
 /** The numbers of `0.8.24+commit.e11b9ed9`; zeros for another text. */
 function versionOf(text: string): readonly [number, number, number] {
@@ -68,6 +71,7 @@ function readTemplate(compiled: CompilerCode): CodeTemplate | undefined {
 export class CompilationMap {
   readonly id: Compilation['id']
   readonly #compilation: Compilation
+  readonly #isVyper: boolean
   readonly #version: readonly [number, number, number]
   readonly #codes = new Map<string, CodeMap | undefined>()
   readonly #files = new Map<string, SourceFile>()
@@ -84,12 +88,17 @@ export class CompilationMap {
     this.#compilation = { ...compilation, output: { ...compilation.output, sources: {} } }
     this.#version = versionOf(compilation.compilerVersion)
     const { input, output } = compilation
+    this.#isVyper = input.language === 'Vyper'
     for (const [path, { content = '' }] of Object.entries(input.sources)) {
       this.#files.set(path, new SourceFile(path, content))
     }
     for (const [path, source] of Object.entries(output.sources)) {
       const file = this.#files.get(path)
       if (file?.hasText && typeof source.id === 'number') this.#byId.set(source.id, file)
+    }
+    if (this.#isVyper) {
+      this.#declareVyper(output)
+      return
     }
     const fileOf = (id: number) => this.#byId.get(id)
     for (const source of Object.values(output.sources)) {
@@ -174,7 +183,9 @@ export class CompilationMap {
       version: this.#version,
       isCreation,
       code,
-      map: readSourceMap(typeof compiled.sourceMap === 'string' ? compiled.sourceMap : '', code.length),
+      map: this.#mapOf(compiled, code.length),
+      ethdebug: readEthdebug(compiled.ethdebug, code.length),
+      countsCharacters: this.#isVyper,
       fileOf: (id) => this.#byId.get(id),
       reachability: isOptimized(this.#compilation) ? this.#reachability : undefined,
       entry: (kind, selector) => {
@@ -183,6 +194,26 @@ export class CompilationMap {
         return entries.get(key) ?? (kind === 'error' ? this.#allErrors().get(key) : undefined)
       },
     })
+  }
+
+  #mapOf({ sourceMap }: CompilerCode, codeLength: number): SourceMap {
+    const text = typeof sourceMap === 'string' ? sourceMap : ''
+    return this.#isVyper && this.isSince(0, 4, 0)
+      ? readVyperMap(text, codeLength)
+      : readSourceMap(text, codeLength)
+  }
+
+  #declareVyper(output: CompilerOutput): void {
+    let id = 0
+    for (const [path, source] of Object.entries(output.sources)) {
+      const tree = treeIn(source)
+      const file = this.#files.get(path)
+      if (tree === undefined || file === undefined || !file.hasText) continue
+      for (const name of Object.keys(output.contracts[path] ?? {})) {
+        const declared = vyperDeclaration(tree, file, name, id)
+        if (declared !== undefined) this.#declarations.set(id++, declared)
+      }
+    }
   }
 
   #creationCodes(): readonly CreationCode[] {

@@ -45,8 +45,9 @@ function arityOf(signature: string): number {
 function selectorsIn(methodIdentifiers: unknown): readonly (readonly [string, string])[] {
   if (typeof methodIdentifiers !== 'object' || methodIdentifiers === null) return []
   return Object.entries(methodIdentifiers).flatMap(([signature, selector]) =>
-    typeof selector === 'string' && /^[0-9a-f]{8}$/.test(selector) && /^[^(]*\(.*\)$/.test(signature)
-      ? [[signature, selector] as const]
+    // Vyper writes them with 0x.
+    typeof selector === 'string' && /^(0x)?[0-9a-f]{8}$/.test(selector) && /^[^(]*\(.*\)$/.test(signature)
+      ? [[signature, selector.slice(-8)] as const]
       : [],
   )
 }

@@ -75,6 +75,22 @@ function countsOf(bytes: Uint8Array): number[] {
   return counts
 }
 
+function nextCharacter(bytes: Uint8Array, from: number): number {
+  let next = from + 1
+  while (((bytes[next] ?? 0) & 0xc0) === 0x80) next++
+  return next
+}
+
+/** The first byte of each block of so many characters. */
+function blocksOf(bytes: Uint8Array): number[] {
+  const blocks: number[] = []
+  let characters = 0
+  for (let byte = 0; byte < bytes.length; byte = nextCharacter(bytes, byte)) {
+    if (characters++ % BLOCK_BYTES === 0) blocks.push(byte)
+  }
+  return blocks
+}
+
 /** The index of the last element of an ascending list that is at most `most`; -1 where none is. */
 function lastUpTo<T>(list: readonly T[], most: number, placeOf: (element: T) => number): number {
   let [low, high] = [-1, list.length - 1]
@@ -97,6 +113,8 @@ export class SourceFile {
   readonly #functions: FunctionModel[] = []
   /** The functions by their first bytes; absent until it is asked for. */
   #byStart: readonly FunctionModel[] | undefined
+  /** The first byte of each block of characters. */
+  #blocks: readonly number[] | undefined
   /** Characters before each block of bytes. */
   #counts: readonly number[] | undefined
 
@@ -140,6 +158,19 @@ export class SourceFile {
     this.#byStart ??= this.#functions.toSorted((a, b) => a.range.start - b.range.start)
     const around = this.#byStart[lastUpTo(this.#byStart, range.start, (one) => one.range.start)]
     return around && contains(around.range, range) ? around : undefined
+  }
+
+  /** The first byte of a character, as Python counts them: all are one. In time that does not depend on the text's length. */
+  byteOf(character: number): number {
+    const bytes = this.#utf8()
+    if (bytes.length === this.#content.length) return character
+    this.#blocks ??= blocksOf(bytes)
+    const block = Math.min(Math.floor(character / BLOCK_BYTES), this.#blocks.length - 1)
+    let byte = this.#blocks[block] ?? 0
+    for (let left = character - block * BLOCK_BYTES; left > 0 && byte < bytes.length; left--) {
+      byte = nextCharacter(bytes, byte)
+    }
+    return byte
   }
 
   /** Where a byte is. */

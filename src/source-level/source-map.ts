@@ -1,6 +1,6 @@
 /**
- * Source maps of solc and Vyper: for each instruction a range of bytes of a source, and whether a jump enters or leaves a
- * function (https://docs.soliditylang.org/en/latest/internals/source_mappings.html).
+ * Source maps of solc, and of Vyper before 0.4: for each instruction a range of a source, and whether a jump enters or
+ * leaves a function (https://docs.soliditylang.org/en/latest/internals/source_mappings.html).
  */
 
 /** Whether an instruction is a jump into a function or out of one. */
@@ -16,6 +16,8 @@ export interface SourceMap {
   readonly lengths: Int32Array
   /** Ids of sources; -1 for none. */
   readonly files: Int32Array
+  /** Are the entries those of program counters, and not of the instructions in order? */
+  readonly isByPc: boolean
   jumpAt(index: number): JumpKind
 }
 
@@ -63,5 +65,12 @@ export function readSourceMap(text: string, most: number): SourceMap {
     jump = jumps[read] = letter
     read++
   }
-  return { length: read, starts, lengths, files, jumpAt: (index) => JUMPS[jumps[index] ?? 0] ?? 'none' }
+  return {
+    length: read,
+    starts,
+    lengths,
+    files,
+    isByPc: false,
+    jumpAt: (index) => JUMPS[jumps[index] ?? 0] ?? 'none',
+  }
 }

@@ -46,10 +46,11 @@ export class DebuggerCase {
     this.#object = evm?.bytecode.object ?? ''
   }
 
-  /** Opens a node for a build-info. */
-  static async open(name: string): Promise<DebuggerCase> {
+  /** Opens a node for a build-info, which may be damaged before. */
+  static async open(name: string, damage: (build: BuildInfo) => void = () => {}): Promise<DebuggerCase> {
     const node = await createNode()
     const build = debuggerBuild(name)
+    damage(build)
     await node.request({ method: 'evm_addSources', params: [build] })
     return new DebuggerCase(node, build, name.split('-')[0] ?? '')
   }

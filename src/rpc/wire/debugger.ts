@@ -6,6 +6,7 @@ import type { Value } from '../../debugger/value.ts'
 import { type Hex, toFixedHex, toHex } from '../../encoding/hex.ts'
 import { opcodeAt } from '../../evm/code-analysis.ts'
 import { CHAIN_RULES } from '../../evm/rules.ts'
+import type { SourceFile } from '../../source-level/source-file.ts'
 import { anyText, names } from '../json-forms.ts'
 import { arrayOf, expected, object, type Parameter, scalar } from '../parameter.ts'
 import { AddressText, DataText, Flag, HashText, Topic, wholeNumber } from './scalars.ts'
@@ -173,16 +174,19 @@ export const DebugSourceList = z.lazy(() =>
 
 /** The sources of the contracts that ran, by path; of two with one path the first. */
 export function toRpcSources({ codes }: DebugSession): z.infer<typeof DebugSourceList> {
-  const found = new Map<string, z.infer<typeof DebugSourceList>[number]>()
-  for (const { sources } of codes) {
-    for (const [file, source] of sources.files) {
-      if (found.has(file) || !source.hasText) continue
-      found.set(file, {
-        file,
-        content: source.content,
-        lines: [...sources.linesOf(source)].sort((a, b) => a - b),
-      })
+  const found = new Map<string, { readonly source: SourceFile; readonly lines: Set<number> }>()
+  for (const { code, sources } of codes) {
+    for (const [path, source] of sources.files) {
+      const known = found.get(path)
+      if (!source.hasText || (known !== undefined && known.source !== source)) continue
+      const lines = known?.lines ?? new Set<number>()
+      if (known === undefined) found.set(path, { source, lines })
+      for (const line of sources.linesOf(source, code)) lines.add(line)
     }
   }
-  return [...found.values()]
+  return [...found].map(([file, { source, lines }]) => ({
+    file,
+    content: source.content,
+    lines: [...lines].sort((a, b) => a - b),
+  }))
 }
