@@ -29,6 +29,7 @@ const LAYERS = [
   'engine',
   'peg',
   'replication',
+  'chaos',
   'rpc',
   'apis',
   'node',

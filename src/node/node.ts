@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { copyOnWrite } from '../abi/registry.ts'
 import { HttpApis } from '../apis/http-apis.ts'
 import type { ApiAnswers } from '../apis/request.ts'
-import type { Hex } from '../encoding/hex.ts'
+import { ChaosSwitch } from '../chaos/switch.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
 import { createForkAnew, openUpstream } from '../engine/fork/open-upstream.ts'
@@ -25,7 +26,7 @@ import { createDispatcher, type Dispatcher } from '../rpc/dispatcher.ts'
 import { RpcError } from '../rpc/error-codes.ts'
 import { type Health, readHealth } from '../rpc/health.ts'
 import type { AnyMethod } from '../rpc/method.ts'
-import { namespaceRules } from '../rpc/method-names.ts'
+import { namesOf as namesOfMethod, namespaceRules } from '../rpc/method-names.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { createPermissions } from '../rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from '../rpc/profiles.ts'
@@ -162,8 +163,21 @@ export async function createNodeFrom(
     throw error
   })
   const node = nodeOf(opened, dispatcher, cluster)
+  await setChaos(node, dispatcher)
   setOrigin(node, originIn(opened, dispatcher))
   return node
+}
+
+/** Sets the chaos that the options ask for; closes the node where they are wrong. Throws `invalid-options`. */
+async function setChaos({ options, close }: Node, { chaos }: Dispatcher): Promise<void> {
+  if (options.chaos === undefined) return
+  try {
+    await chaos?.set(options.chaos)
+  } catch (error) {
+    await close()
+    if (!(error instanceof NodeError)) throw error
+    throw new NodeError('invalid-options', `Option "chaos": ${error.message}`)
+  }
 }
 
 function accountsOf(options: ResolvedNodeOptions): Promise<LocalAccounts> {
@@ -216,9 +230,18 @@ function dispatcherOf(
   const start = async (remote: RemoteChain | undefined) => (await chains.open(remote)).engine
   // A chain in which another node has a part is not replaced.
   const isShared = from !== undefined || joining !== undefined || options.bitcoin
+  const permits = permissionsOf(options)
   return createDispatcher({
     methods: METHODS,
     node: holder,
+    chaos: new ChaosSwitch({
+      node: holder,
+      logger,
+      isOpen: openNames(permits),
+      newSeed: () => options.seed ?? toHex(random('instance', 8)),
+      refusal:
+        joining && 'A node of a cluster cannot have chaos: its chain is that of all nodes of the cluster.',
+    }),
     forkAnew: isShared ? undefined : createForkAnew({ holder, options, logger, start }),
     options: {
       ...options,
@@ -226,7 +249,7 @@ function dispatcherOf(
       beganAsFork: holder.engine.fork !== undefined,
       clientVersion: options.clientVersion ?? clientVersion(options),
     },
-    permits: permissionsOf(options),
+    permits,
     logger,
     peg: chains.peg,
     random: joining === undefined ? random : withNodeId(random, joining.id),
@@ -236,6 +259,15 @@ function dispatcherOf(
     onCall: options.onCall,
     load: from?.shared?.load,
   })
+}
+
+/** Whether a name is that of an open method; asked for with chaos only. */
+function openNames(permits: (method: AnyMethod) => boolean): (name: string) => boolean {
+  let names: ReadonlySet<string> | undefined
+  return (name) => {
+    names ??= new Set(METHODS.filter(permits).flatMap(namesOfMethod))
+    return names.has(name)
+  }
 }
 
 /** Which methods are open by the options. */
@@ -261,6 +293,7 @@ function nodeOf(
 
   async function close(): Promise<void> {
     caller.close()
+    await dispatcher.chaos?.close()
     await apis.close()
     await cluster?.leave()
     await chains.peg?.close()
@@ -283,7 +316,10 @@ function nodeOf(
     options,
     async request({ method, params, signal }) {
       try {
-        return await dispatcher.request(method, params ?? [], caller.session, { signal })
+        const { session } = caller
+        const run = () => dispatcher.request(method, params ?? [], session, { signal })
+        const chaos = dispatcher.chaos?.current
+        return await (chaos === undefined ? run() : chaos.inProcess({ name: method, params, session }, run))
       } catch (error) {
         if (error instanceof RpcError) throw error
         const stackTrace = error instanceof NodeError ? error.stackTrace : undefined

@@ -1,4 +1,5 @@
 /** Runs single calls: permission, deadline, slot for heavy calls, engine, score, report. */
+import type { ChaosSwitch } from '../chaos/switch.ts'
 import { Call } from '../engine/call.ts'
 import type { Engine, ForkChoice } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
@@ -58,6 +59,8 @@ export interface CallRunnerParts {
   readonly listeners: CallListeners
   readonly route?: Route | undefined
   readonly peg?: Peg | undefined
+  /** Whether calls are disturbed; absent where they cannot be. */
+  readonly chaos?: ChaosSwitch | undefined
 }
 
 type SharedContext = Omit<Context, 'engine' | 'session' | 'deadline' | 'forkAnew'>
@@ -76,11 +79,12 @@ export class CallRunner {
     this.#parts = parts
     this.#shared = {
       peg: parts.peg,
+      chaos: parts.chaos,
       options,
       methods: table.open,
       filters: new Filters({ node, options, elapsed, random }),
       logTexts: createLogTexts(),
-      subscriptions: new Subscriptions({ node, options, logger, random }),
+      subscriptions: new Subscriptions({ node, options, logger, random, chaos: parts.chaos }),
       consoleHistory: new ConsoleHistory(node, elapsed),
       usage: () => listeners.figures(),
     }
@@ -93,6 +97,12 @@ export class CallRunner {
    * heavy call waits for its slot.
    */
   run(request: CallRequest, isBounded: boolean): unknown {
+    const chaos = this.#parts.chaos?.current
+    if (chaos?.touches(request.name, request.session) !== true) return this.#run(request, isBounded)
+    return chaos.call(request, (params) => this.#run({ ...request, params }, isBounded))
+  }
+
+  #run(request: CallRequest, isBounded: boolean): unknown {
     const { name, params, session, requestDeadline, signal } = request
     const started = this.#parts.listeners.start()
     const running = {
@@ -178,11 +188,13 @@ export class CallRunner {
 
   /** Each member by its name: a spread of those that all calls share is copied by a slow path of V8. */
   #context(engine: Engine, session: Session, deadline: number, forkAnew?: Context['forkAnew']): Context {
-    const { peg, options, methods, filters, logTexts, subscriptions, consoleHistory, usage } = this.#shared
+    const { peg, chaos, options, methods, filters, logTexts, subscriptions, consoleHistory, usage } =
+      this.#shared
     return {
       engine,
       forkAnew,
       peg,
+      chaos,
       options,
       methods,
       session,

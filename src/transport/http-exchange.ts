@@ -61,6 +61,16 @@ export class HttpExchange implements RpcExchange {
     else response.end(body)
   }
 
+  cut(status: number, fields: ReplyFields, part: string, length: number): void {
+    const response = this.#response
+    this.#writeHeader(status, { ...fields, 'Content-Type': 'application/json', 'Content-Length': length })
+    response.write(part, () => response.destroy())
+  }
+
+  destroy(): void {
+    this.#response.destroy()
+  }
+
   /** Passes on the body once it has arrived; refuses one that is too large, or that a middleware has consumed. */
   readBody(done: (body: string) => void): void {
     const request = this.#request

@@ -43,6 +43,7 @@ export class Policy {
   readonly budget: ByteBudget
   readonly readBody: BodyReader
   readonly #hosts: HostCheck
+  readonly #closeListeners = new Set<() => void>()
   #isClosing = false
 
   constructor(parts: PolicyParts) {
@@ -64,6 +65,13 @@ export class Policy {
 
   beginClosing(): void {
     this.#isClosing = true
+    for (const listener of [...this.#closeListeners]) listener()
+  }
+
+  /** Calls back when the server begins to close; the returned function stops that. */
+  onClosing(listener: () => void): () => void {
+    this.#closeListeners.add(listener)
+    return () => this.#closeListeners.delete(listener)
   }
 
   /** Why Host or Origin of a request is refused. */

@@ -1,5 +1,6 @@
 /** From the text of an HTTP request to its reply, whatever carries the two. */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Disturbance } from '../chaos/model.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { andThen } from '../maybe-promise.ts'
@@ -33,6 +34,10 @@ export interface RpcExchange {
    * is disconnected. Called before `send`, for large replies only.
    */
   hold(timeoutMs: number, release: () => void): void
+  /** Sends a reply of `length` bytes up to the end of `part`, and closes the connection. */
+  cut(status: number, fields: ReplyFields, part: string, length: number): void
+  /** Closes the connection without a reply. */
+  destroy(): void
 }
 
 /**
@@ -42,6 +47,9 @@ export interface RpcExchange {
 const SEQUENCE_HEADER = 'x-tandem-sequence'
 /** Longest wait for a node to catch up with that, milliseconds. */
 const CATCH_UP_MS = 4_000
+/** What chaos did to a message; in a request, `off` leaves its calls alone. */
+export const CHAOS_HEADER = 'X-Tandem-Chaos'
+const CHAOS_FIELD = 'x-tandem-chaos'
 /** What the sessions of all requests have in common. */
 const SESSION = openSession('http')
 
@@ -49,6 +57,8 @@ const SESSION = openSession('http')
 interface Outcome {
   status: number
   retryAfter: number | undefined
+  /** Present once something was done to one of its calls. */
+  chaos?: string[]
 }
 
 /** Sends a refusal in the place of a reply. */
@@ -73,6 +83,38 @@ export class RpcAnswers {
 
   /** Answers the body of one request; with a client, within the rights of its API key. */
   answer(exchange: RpcExchange, dispatcher: TextDispatcher, body: string, client?: ApiKeyClient): void {
+    const chaos = dispatcher.chaos?.current
+    if (chaos !== undefined) {
+      const { requestId, headers } = exchange
+      const caller = { label: SESSION.label, requestId, isCalm: headers[CHAOS_FIELD] === 'off' }
+      const disturbance = chaos.message(body, caller)
+      if (disturbance !== undefined) {
+        void this.#disturb(exchange, disturbance, (disturbed) =>
+          this.#answerInTime(disturbed, dispatcher, body, client),
+        )
+        return
+      }
+    }
+    this.#answerInTime(exchange, dispatcher, body, client)
+  }
+
+  /** Disturbs an exchange; the code for it is loaded with the first one. */
+  async #disturb(
+    exchange: RpcExchange,
+    disturbance: Disturbance,
+    answer: (disturbed: RpcExchange) => void,
+  ): Promise<void> {
+    const { disturb } = await import('./disturbed-exchange.ts')
+    disturb(exchange, disturbance, this.#policy, answer)
+  }
+
+  /** Answers once this node has what its caller has seen on another one of a cluster. */
+  #answerInTime(
+    exchange: RpcExchange,
+    dispatcher: TextDispatcher,
+    body: string,
+    client: ApiKeyClient | undefined,
+  ): void {
     const progress = dispatcher.position?.()
     const seen = progress && exchange.headers[SEQUENCE_HEADER]
     if (progress === undefined || typeof seen !== 'string') {
@@ -115,6 +157,11 @@ export class RpcAnswers {
       requestId,
       userAgent: headers['user-agent'],
       isGone: () => exchange.isGone,
+      isCalm: headers[CHAOS_FIELD] === 'off',
+      noteChaos(what) {
+        outcome.chaos ??= []
+        outcome.chaos.push(what)
+      },
       shed(retrySeconds) {
         outcome.status = 503
         outcome.retryAfter = retrySeconds
@@ -131,7 +178,7 @@ export class RpcAnswers {
   #send(
     exchange: RpcExchange,
     dispatcher: TextDispatcher,
-    { status, retryAfter }: Outcome,
+    { status, retryAfter, chaos }: Outcome,
     reply: string | LongReply = '',
   ): void {
     if (exchange.isGone) return
@@ -143,6 +190,7 @@ export class RpcAnswers {
     const fields: Record<string, string | number> = {}
     if (progress !== undefined) fields[SEQUENCE_HEADER] = progress.sequence
     if (retryAfter !== undefined) fields['Retry-After'] = retryAfter
+    if (chaos !== undefined) fields[CHAOS_HEADER] = chaos.join('; ')
     exchange.send(status, fields, reply, length)
   }
 

@@ -3,6 +3,7 @@ import type { AnyMethod } from '../method.ts'
 import { NAME_METHODS } from './abi.ts'
 import { ALCHEMY_METHODS } from './alchemy.ts'
 import { BTC_METHODS } from './btc.ts'
+import { CHAOS_METHODS } from './chaos.ts'
 import { COMPARISON_METHODS } from './comparison.ts'
 import { DEBUG_METHODS } from './debug.ts'
 import { DEBUG_GETH_METHODS } from './debug-geth.ts'
@@ -77,6 +78,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...TXPOOL_METHODS,
   ...SCO_METHODS,
   ...EVM_METHODS,
+  ...CHAOS_METHODS,
   ...STEP_METHODS,
   ...NAME_METHODS,
   ...SOURCE_METHODS,
