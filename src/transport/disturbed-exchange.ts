@@ -1,9 +1,9 @@
 /** An exchange under chaos: its reply is late, lost, cut off or replaced by a status. Loaded with the first such one. */
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
 import type { Disturbance } from '../chaos/model.ts'
+import { CHAOS_HEADER, decline, type ReplyFields, type RpcExchange } from './exchange.ts'
 import type { Policy } from './policy.ts'
 import { type Refusal, tooLarge } from './refusal.ts'
-import { CHAOS_HEADER, decline, type ReplyFields, type RpcExchange } from './rpc-exchange.ts'
 import type { LongReply } from './text-dispatcher.ts'
 
 /** `rate limited` of providers, and an internal error. */

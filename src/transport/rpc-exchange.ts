@@ -1,5 +1,4 @@
 /** From the text of an HTTP request to its reply, whatever carries the two. */
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Disturbance } from '../chaos/model.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -7,38 +6,11 @@ import { andThen } from '../maybe-promise.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { PACKED, SMALL_BYTES } from './byte-budget.ts'
+import { CHAOS_HEADER, decline, type RpcExchange } from './exchange.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import type { Policy } from './policy.ts'
-import { BEHIND, BROKEN, BUSY, full, type Refusal } from './refusal.ts'
+import { BEHIND, BROKEN, BUSY, full } from './refusal.ts'
 import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispatcher.ts'
-
-/** Header fields beyond those that every reply has, which are its type, its length and the ID of its request. */
-export type ReplyFields = Readonly<Record<string, string | number>>
-
-/** A request that has passed all checks, and the way back to its caller. */
-export interface RpcExchange {
-  /** Names the request in the logs and in its reply. */
-  readonly requestId: string
-  readonly headers: IncomingHttpHeaders
-  /** Address of the caller. */
-  readonly remote: string
-  /** Has the caller disconnected? It is sent nothing then. */
-  readonly isGone: boolean
-  /**
-   * Sends the reply, which is JSON.
-   * @param length of the body in bytes
-   */
-  send(status: number, fields: ReplyFields, body: string | LongReply, length: number): void
-  /**
-   * Calls back once the reply is sent or its caller disconnects. A caller that reads nothing of it for `timeoutMs`
-   * is disconnected. Called before `send`, for large replies only.
-   */
-  hold(timeoutMs: number, release: () => void): void
-  /** Sends a reply of `length` bytes up to the end of `part`, and closes the connection. */
-  cut(status: number, fields: ReplyFields, part: string, length: number): void
-  /** Closes the connection without a reply. */
-  destroy(): void
-}
 
 /**
  * In a cluster: how much of the log was applied before a reply. A caller that sends it with a request to another node
@@ -47,8 +19,6 @@ export interface RpcExchange {
 const SEQUENCE_HEADER = 'x-tandem-sequence'
 /** Longest wait for a node to catch up with that, milliseconds. */
 const CATCH_UP_MS = 4_000
-/** What chaos did to a message; in a request, `off` leaves its calls alone. */
-export const CHAOS_HEADER = 'X-Tandem-Chaos'
 const CHAOS_FIELD = 'x-tandem-chaos'
 /** What the sessions of all requests have in common. */
 const SESSION = openSession('http')
@@ -59,16 +29,6 @@ interface Outcome {
   retryAfter: number | undefined
   /** Present once something was done to one of its calls. */
   chaos?: string[]
-}
-
-/** Sends a refusal in the place of a reply. */
-export function decline(exchange: RpcExchange, { status, body, allow, retryAfter }: Refusal): void {
-  if (exchange.isGone) return
-  const fields = {
-    ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
-    ...(allow !== undefined && { Allow: allow }),
-  }
-  exchange.send(status, fields, body, Buffer.byteLength(body))
 }
 
 /** Answers requests by dispatchers, within the policy of a server. */

@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/logger.ts'
 import { NO_SCORING } from '../../src/transport/ban-check.ts'
 import { HttpServer } from '../../src/transport/http-server.ts'
 import { Policy } from '../../src/transport/policy.ts'
-import type { RpcExchange } from '../../src/transport/rpc-exchange.ts'
+import type { RpcExchange } from '../../src/transport/exchange.ts'
 import { type RawSocket, rawSocket, statuses } from '../hostile/raw-socket.ts'
 
 const request = (body: string, ...fields: string[]) =>

@@ -44,7 +44,6 @@ function switchOf({ chaos }: Context): NonNullable<Context['chaos']> {
 export const evm_setChaos = method({
   name: 'evm_setChaos',
   changesState: true,
-  answeredBy: 'self',
   summary:
     'Sets the faults of a public endpoint (docs/guides/chaos.md): a profile or a plan, from the beginning of its seed, which is that of the node unless given; null turns them off. `evm_` and other methods that control the node are never disturbed.',
   params: { plan: Plan, seed: optional(orNull(Seed, undefined), null) },
@@ -67,7 +66,6 @@ export const evm_setChaos = method({
 
 export const evm_chaos = method({
   name: 'evm_chaos',
-  answeredBy: 'self',
   summary:
     'The chaos that is set: its plan, its seed, and how often each fault was made; null where it is off.',
   params: {},
@@ -78,7 +76,6 @@ export const evm_chaos = method({
 
 export const evm_chaosProfiles = method({
   name: 'evm_chaosProfiles',
-  answeredBy: 'self',
   summary: 'The named plans of chaos.',
   params: {},
   result: () => z.array(z.strictObject({ name: z.string(), summary: z.string(), plan: z.looseObject({}) })),
