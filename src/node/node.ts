@@ -277,6 +277,25 @@ function permissionsOf(options: ResolvedNodeOptions): (method: AnyMethod) => boo
   return (method) => namespaceRules(method.namespace).needsBitcoin !== true && permits(method)
 }
 
+/** The calls of the node's users: errors have the form of the dialect, and chaos disturbs them while it is set. */
+function requestOf(
+  { dialect }: ResolvedNodeOptions,
+  dispatcher: Dispatcher,
+  { session }: InProcessCaller,
+): Node['request'] {
+  return async ({ method, params, signal }) => {
+    const run = () => dispatcher.request(method, params ?? [], session, { signal })
+    try {
+      const chaos = dispatcher.chaos?.current
+      return await (chaos === undefined ? run() : chaos.inProcess({ name: method, params, session }, run))
+    } catch (error) {
+      if (error instanceof RpcError) throw error
+      const stackTrace = error instanceof NodeError ? error.stackTrace : undefined
+      throw new RpcError(errorObjectIn(dialect, error), stackTrace)
+    }
+  }
+}
+
 /** The node as its users see it; its functions need no `this`. */
 function nodeOf(
   { parts, chains, holder }: Opened,
@@ -314,18 +333,7 @@ function nodeOf(
     apis,
     peers: holder.engine.peers,
     options,
-    async request({ method, params, signal }) {
-      try {
-        const { session } = caller
-        const run = () => dispatcher.request(method, params ?? [], session, { signal })
-        const chaos = dispatcher.chaos?.current
-        return await (chaos === undefined ? run() : chaos.inProcess({ name: method, params, session }, run))
-      } catch (error) {
-        if (error instanceof RpcError) throw error
-        const stackTrace = error instanceof NodeError ? error.stackTrace : undefined
-        throw new RpcError(errorObjectIn(options.dialect, error), stackTrace)
-      }
-    },
+    request: requestOf(options, dispatcher, caller),
     async override(address, changes) {
       const { engine } = holder
       await engine.dev.editState([editOf(address, changes, layoutsOf(engine))])

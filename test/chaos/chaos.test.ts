@@ -325,7 +325,7 @@ describe('the same seed', () => {
     const seen: string[] = []
     for (let i = 0; i < 40; i++) {
       const [method, params] = [
-        ['eth_sendRawTransaction', [await transfer(Math.floor(i / 4))]],
+        ['eth_sendTransaction', [{ from: COW, to: RECEIVER, value: '0x1' }]],
         ['eth_blockNumber', []],
         ['eth_getBlockByNumber', ['latest', true]],
         ['eth_getLogs', [{ fromBlock: '0x0' }]],

@@ -79,7 +79,20 @@ export const evm_chaosProfiles = method({
   summary: 'The named plans of chaos.',
   params: {},
   result: () => z.array(z.strictObject({ name: z.string(), summary: z.string(), plan: z.looseObject({}) })),
-  examples: [],
+  examples: [
+    {
+      params: [],
+      result: [
+        {
+          name: 'late-receipts',
+          summary: 'receipts that are null for two polls',
+          plan: { receipts: { probability: 1, polls: 2 } },
+        },
+      ],
+      // The profiles of a version are not those of the next.
+      varies: true,
+    },
+  ],
   async run() {
     const { CHAOS_PROFILES } = await import('../../chaos/profiles.ts')
     return Object.entries(CHAOS_PROFILES).map(([name, profile]) => ({ name, ...profile }))
