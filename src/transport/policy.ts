@@ -4,6 +4,7 @@ import type { Entitlement } from '../rpc/session.ts'
 import { type BanCheck, createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
 import { ByteBudget } from './byte-budget.ts'
+import { CHAOS_HEADER } from './exchange.ts'
 import { type CallerHeaders, HostCheck } from './host-check.ts'
 import { createRemoteAddressOf, type RemoteAddressOf, requestIdOf } from './incoming-request.ts'
 import type { Authentication } from './keys/authentication.ts'
@@ -89,7 +90,7 @@ export class Policy {
     if (origin === undefined) return {}
     return {
       'Access-Control-Allow-Origin': origin,
-      'Access-Control-Expose-Headers': `Retry-After, ${REQUEST_ID_HEADER}`,
+      'Access-Control-Expose-Headers': `Retry-After, ${REQUEST_ID_HEADER}, ${CHAOS_HEADER}`,
       ...(origin !== '*' && { Vary: 'Origin' }),
     }
   }
