@@ -32,6 +32,7 @@ const LAYERS = [
   'engine',
   'peg',
   'replication',
+  'chaos',
   'rpc',
   'apis',
   'node',

@@ -3,6 +3,7 @@ import { createNode, type Node } from '../node/node.ts'
 import { isLoopback } from '../options/addresses.ts'
 import { type Server, serve } from '../transport/server.ts'
 import { bannerLines } from './banner.ts'
+import { withChaosFile } from './chaos-file.ts'
 import { createConsoleReporter } from './console-reporter.ts'
 import { createFailureTrees, type FailureTrees } from './failure-trees.ts'
 import type { LineWriter, OrderedWriter } from './line-writer.ts'
@@ -143,7 +144,7 @@ export async function start(
       if (isEnabled()) report(...args)
     }
   const node = await createNode({
-    ...(await withGenesisFile(settings.node, settings.files.init)),
+    ...(await withChaosFile(await withGenesisFile(settings.node, settings.files.init))),
     logger: reporter.logger,
     // Without a listener the dispatcher does not read the clock.
     onCall: printsActivity(settings.terminal) ? whileEnabled(reporter.call) : undefined,

@@ -36,10 +36,12 @@ export class BlockCommands {
     timestamp?: number,
     parent = this.#parts.blockchain.head,
     onBuilt = () => {},
+    choose?: MineRequest['choose'],
   ): Promise<MinedBlock> {
     const { mining, chainWriter, clock } = this.#parts
     await this.#admitParentTransactions(parent)
-    const built = await mining.build(parent, timestamp ?? clock.nextTimestamp(parent.block.header.timestamp))
+    const time = timestamp ?? clock.nextTimestamp(parent.block.header.timestamp)
+    const built = await mining.build(parent, time, choose)
     onBuilt()
     const block = await mining.mine(built)
     await chainWriter.insert([withState(block, built)], built.errored)
@@ -63,7 +65,7 @@ export class BlockCommands {
 
   /** Mines some blocks, oldest first in the result. Throws as `Commands.mine` does. */
   async mine(
-    { blocks: count = 1, timestamp, interval, parent: parentHash }: MineRequest,
+    { blocks: count = 1, timestamp, interval, parent: parentHash, choose }: MineRequest,
     call: Call,
   ): Promise<ExecutedBlock[]> {
     const { blockchain, clock, logger } = this.#parts
@@ -81,8 +83,8 @@ export class BlockCommands {
       const parent = tip
       // A command that has mined a block cannot be repeated, so it keeps the queue while it waits for a fork's upstream.
       const { block } = await (i === 0
-        ? this.mineOne(timestamp, parent)
-        : afterDelays(() => this.mineOne(undefined, parent)))
+        ? this.mineOne(timestamp, parent, undefined, choose)
+        : afterDelays(() => this.mineOne(undefined, parent, undefined, choose)))
       tip = block
       mined.push(tip)
     }

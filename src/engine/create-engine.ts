@@ -120,7 +120,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const shared = createCommandParts(parts, snapshots)
   const commands = new EngineCommands(shared, queue.enqueueFor())
   lifetime.onTick = async () => {
-    await commands.mine().catch((error) => logger.error('mining failed', { error }))
+    const { handler } = parts.mining.schedule
+    await (handler?.tick() ?? commands.mine()).catch((error) => logger.error('mining failed', { error }))
   }
   if (admitCommand === undefined) await restorePool(parts)
   await replayBefore(parts, queue.enqueueFor())

@@ -112,6 +112,11 @@ export interface MineRequest {
   readonly interval?: number | undefined
   /** Hash of the block to build on; the head unless given. Blocks on another parent become canonical only by fork choice. */
   readonly parent?: Hex
+  /**
+   * The transactions that the block may include, in its order, out of those that it would; all unless given. Called again
+   * where a block is built again for data of a fork that was missing.
+   */
+  readonly choose?: ((transactions: readonly Transaction[]) => readonly Transaction[]) | undefined
 }
 
 /** A block to build; absent members are those of a block that is mined now. */

@@ -8,9 +8,14 @@ export type RandomPurpose = 'key' | 'filter' | 'subscription' | 'instance' | 'bi
 /** Random bytes, at most 32. */
 export type RandomBytes = (purpose: RandomPurpose, length: number) => Uint8Array
 
+/** Keccak-256 of the JSON text `[seed,purpose,count]`: 32 bytes that are the same in every run. */
+export function seededBytes(seed: string, purpose: string, count: number): Uint8Array {
+  return keccak256(new TextEncoder().encode(JSON.stringify([seed, purpose, count])))
+}
+
 /**
- * Makes the randomness of a node: that of the system, or with a seed the first bytes of keccak-256 of the JSON text
- * `[seed,purpose,count]`, where the first call of a purpose has the count 0.
+ * Makes the randomness of a node: that of the system, or with a seed the first bytes of `seededBytes`, where the first
+ * call of a purpose has the count 0.
  */
 export function createRandomness(seed: string | undefined): RandomBytes {
   if (seed === undefined) return (_purpose, length) => randomBytes(length)
@@ -18,6 +23,6 @@ export function createRandomness(seed: string | undefined): RandomBytes {
   return (purpose, length) => {
     const count = counts.get(purpose) ?? 0
     counts.set(purpose, count + 1)
-    return keccak256(new TextEncoder().encode(JSON.stringify([seed, purpose, count]))).slice(0, length)
+    return seededBytes(seed, purpose, count).slice(0, length)
   }
 }

@@ -33,15 +33,18 @@ export class Submissions {
     minesNow = minesAtOnce(this.#parts.mining.schedule.mode),
   ): Promise<Submitted> {
     const { status, announce } = this.#admit(transaction)
-    if (minesNow && status === 'pending') return this.#mineUntilIn(transaction.hash, announce)
+    const { store, persistedPool, pool, mining } = this.#parts
+    const { handler } = mining.schedule
+    const isDue = minesNow && status === 'pending'
+    if (isDue && handler === undefined) return this.#mineUntilIn(transaction.hash, announce)
     announce()
-    const { store, persistedPool, pool } = this.#parts
     try {
       await store.batch([...persistedPool.put([transaction]), ...persistedPool.drop(pool.takeEvicted())])
     } catch (error) {
       this.#drop(transaction.hash)
       throw error
     }
+    if (isDue) handler?.admitted()
     return { hash: transaction.hash }
   }
 

@@ -4,7 +4,8 @@ import { copyOnWrite } from '../abi/registry.ts'
 import { HttpApis } from '../apis/http-apis.ts'
 import type { ApiAnswers } from '../apis/request.ts'
 import { isLocalNetwork } from '../chain/network.ts'
-import type { Hex } from '../encoding/hex.ts'
+import { ChaosSwitch } from '../chaos/switch.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
 import { createForkAnew, openUpstream } from '../engine/fork/open-upstream.ts'
@@ -29,7 +30,7 @@ import { createDispatcher, type Dispatcher } from '../rpc/dispatcher.ts'
 import { RpcError } from '../rpc/error-codes.ts'
 import { type Health, readHealth } from '../rpc/health.ts'
 import type { AnyMethod } from '../rpc/method.ts'
-import { namespaceRules } from '../rpc/method-names.ts'
+import { namesOf as namesOfMethod, namespaceRules } from '../rpc/method-names.ts'
 import { METHODS } from '../rpc/methods/index.ts'
 import { createPermissions } from '../rpc/permissions.ts'
 import { checkMethodEntries, methodsOpenIn } from '../rpc/profiles.ts'
@@ -175,8 +176,21 @@ export async function createNodeFrom(
     throw error
   })
   const node = nodeOf(opened, dispatcher, cluster)
+  await setChaos(node, dispatcher)
   setOrigin(node, originIn(opened, dispatcher))
   return node
+}
+
+/** Sets the chaos that the options ask for; closes the node where they are wrong. Throws `invalid-options`. */
+async function setChaos({ options, close }: Node, { chaos }: Dispatcher): Promise<void> {
+  if (options.chaos === undefined) return
+  try {
+    await chaos?.set(options.chaos)
+  } catch (error) {
+    await close()
+    if (!(error instanceof NodeError)) throw error
+    throw new NodeError('invalid-options', `Option "chaos": ${error.message}`)
+  }
 }
 
 function accountsOf(options: ResolvedNodeOptions): Promise<LocalAccounts> {
@@ -236,9 +250,18 @@ function dispatcherOf(
   const start = async (remote: RemoteChain | undefined) => (await chains.open(remote)).engine
   // A chain in which another node has a part is not replaced.
   const isShared = from !== undefined || joining !== undefined || options.bitcoin
+  const permits = permissionsOf(options)
   return createDispatcher({
     methods: METHODS,
     node: holder,
+    chaos: new ChaosSwitch({
+      node: holder,
+      logger,
+      isOpen: openNames(permits),
+      newSeed: () => options.seed ?? toHex(random('instance', 8)),
+      refusal:
+        joining && 'A node of a cluster cannot have chaos: its chain is that of all nodes of the cluster.',
+    }),
     forkAnew: isShared ? undefined : createForkAnew({ holder, options, logger, start }),
     options: {
       ...options,
@@ -246,7 +269,7 @@ function dispatcherOf(
       beganAsFork: holder.engine.fork !== undefined,
       clientVersion: options.clientVersion ?? clientVersion(options),
     },
-    permits: permissionsOf(options),
+    permits,
     logger,
     peg: chains.peg,
     random: joining === undefined ? random : withNodeId(random, joining.id),
@@ -258,11 +281,39 @@ function dispatcherOf(
   })
 }
 
+/** Whether a name is that of an open method; asked for with chaos only. */
+function openNames(permits: (method: AnyMethod) => boolean): (name: string) => boolean {
+  let names: ReadonlySet<string> | undefined
+  return (name) => {
+    names ??= new Set(METHODS.filter(permits).flatMap(namesOfMethod))
+    return names.has(name)
+  }
+}
+
 /** Which methods are open by the options. */
 function permissionsOf(options: ResolvedNodeOptions): (method: AnyMethod) => boolean {
   const permits = createPermissions(options.methods, methodsOpenIn(options, METHODS))
   if (options.bitcoin) return permits
   return (method) => namespaceRules(method.namespace).needsBitcoin !== true && permits(method)
+}
+
+/** The calls of the node's users: errors have the form of the dialect, and chaos disturbs them while it is set. */
+function requestOf(
+  { dialect }: ResolvedNodeOptions,
+  dispatcher: Dispatcher,
+  { session }: InProcessCaller,
+): Node['request'] {
+  return async ({ method, params, signal }) => {
+    const run = () => dispatcher.request(method, params ?? [], session, { signal })
+    try {
+      const chaos = dispatcher.chaos?.current
+      return await (chaos === undefined ? run() : chaos.inProcess({ name: method, params, session }, run))
+    } catch (error) {
+      if (error instanceof RpcError) throw error
+      const stackTrace = error instanceof NodeError ? error.stackTrace : undefined
+      throw new RpcError(errorObjectIn(dialect, error), stackTrace)
+    }
+  }
 }
 
 /** The node as its users see it; its functions need no `this`. */
@@ -283,6 +334,7 @@ function nodeOf(
   async function close(): Promise<void> {
     caller.close()
     await closeRecordings(parts.recordings, holder.engine, options, logger)
+    await dispatcher.chaos?.close()
     await apis.close()
     await cluster?.leave()
     await chains.peg?.close()
@@ -303,15 +355,7 @@ function nodeOf(
     apis,
     peers: holder.engine.peers,
     options,
-    async request({ method, params, signal }) {
-      try {
-        return await dispatcher.request(method, params ?? [], caller.session, { signal })
-      } catch (error) {
-        if (error instanceof RpcError) throw error
-        const stackTrace = error instanceof NodeError ? error.stackTrace : undefined
-        throw new RpcError(errorObjectIn(options.dialect, error), stackTrace)
-      }
-    },
+    request: requestOf(options, dispatcher, caller),
     async override(address, changes) {
       const { engine } = holder
       await engine.dev.editState([editOf(address, changes, layoutsOf(engine))])

@@ -63,5 +63,6 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
       'bitcoin bitcoinRpc bitcoinBlocksPer federation federationTakeover bitcoinRpcPort bitcoinRpcUser bitcoinRpcPassword',
     ),
   },
+  { title: 'Chaos', keys: words('chaos') },
   { title: 'Terminal', keys: words('logLevel quiet json readyFile') },
 ]

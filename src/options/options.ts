@@ -6,6 +6,7 @@ import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { isLoopback } from './addresses.ts'
 import { BITCOIN_SETTINGS } from './bitcoin-settings.ts'
+import { CHAOS_SETTINGS } from './chaos-settings.ts'
 import { CLUSTER_SETTINGS } from './cluster-settings.ts'
 import { ENGINE_SETTINGS } from './engine-settings.ts'
 import { FORK_SETTINGS, forkSource } from './fork-settings.ts'
@@ -23,6 +24,7 @@ export const NODE_SETTINGS = {
   ...CLUSTER_SETTINGS,
   ...FORK_SETTINGS,
   ...BITCOIN_SETTINGS,
+  ...CHAOS_SETTINGS,
 }
 
 /** The caller of a method, for logs. */

@@ -1,4 +1,5 @@
 /** Runs single calls: permission, deadline, slot for heavy calls, engine, score, report. */
+import type { ChaosSwitch } from '../chaos/switch.ts'
 import { Call } from '../engine/call.ts'
 import type { Engine, ForkChoice } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
@@ -59,6 +60,8 @@ export interface CallRunnerParts {
   readonly listeners: CallListeners
   readonly route?: Route | undefined
   readonly peg?: Peg | undefined
+  /** Whether calls are disturbed; absent where they cannot be. */
+  readonly chaos?: ChaosSwitch | undefined
 }
 
 type SharedContext = Omit<Context, 'engine' | 'session' | 'deadline' | 'forkAnew'>
@@ -77,11 +80,12 @@ export class CallRunner {
     this.#parts = parts
     this.#shared = {
       peg: parts.peg,
+      chaos: parts.chaos,
       options,
       methods: table.open,
       filters: new Filters({ node, options, elapsed, random }),
       logTexts: createLogTexts(options.dialect),
-      subscriptions: new Subscriptions({ node, options, logger, random }),
+      subscriptions: new Subscriptions({ node, options, logger, random, chaos: parts.chaos }),
       consoleHistory: new ConsoleHistory(node, elapsed),
       debugSessions: new DebugSessions({ node, elapsed, random }),
       usage: () => listeners.figures(),
@@ -95,6 +99,12 @@ export class CallRunner {
    * heavy call waits for its slot.
    */
   run(request: CallRequest, isBounded: boolean): unknown {
+    const chaos = this.#parts.chaos?.current
+    if (chaos?.touches(request.name, request.session) !== true) return this.#run(request, isBounded)
+    return chaos.call(request, (params) => this.#run({ ...request, params }, isBounded))
+  }
+
+  #run(request: CallRequest, isBounded: boolean): unknown {
     const { name, params, session, requestDeadline, signal } = request
     const started = this.#parts.listeners.start()
     const running = {
@@ -180,12 +190,13 @@ export class CallRunner {
 
   /** Each member by its name: a spread of those that all calls share is copied by a slow path of V8. */
   #context(engine: Engine, session: Session, deadline: number, forkAnew?: Context['forkAnew']): Context {
-    const { peg, options, methods, filters, logTexts, subscriptions, consoleHistory, debugSessions, usage } =
+    const { peg, chaos, options, methods, filters, logTexts, subscriptions, consoleHistory, debugSessions, usage } =
       this.#shared
     return {
       engine,
       forkAnew,
       peg,
+      chaos,
       options,
       methods,
       session,

@@ -1,5 +1,6 @@
 /** The entry point of every transport: envelope, batch, parameters → call → reply (JSON-RPC 2.0). */
 
+import type { ChaosSwitch } from '../chaos/switch.ts'
 import { isTooDeep } from '../encoding/json-depth.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { ForkAnew } from '../engine/fork/open-upstream.ts'
@@ -32,6 +33,8 @@ export interface Dispatcher {
   readonly load: Load
   /** How much of the cluster's log the node has applied; absent in a node without a cluster. @internal */
   readonly position?: (() => LogProgress | undefined) | undefined
+  /** Whether messages are disturbed; absent where they cannot be. @internal */
+  readonly chaos?: ChaosSwitch | undefined
   /** Receives each call from now on, answered or refused; the returned function unsubscribes. */
   listen(listener: OnCall): () => void
   /** Counts calls by method and key, from the first time that it is asked for. */
@@ -84,6 +87,8 @@ export interface DispatcherParts {
   readonly position?: (() => LogProgress | undefined) | undefined
   /** The Bitcoin chain and the peg, where the node has one. */
   readonly peg?: Peg | undefined
+  /** Whether calls are disturbed; absent where they cannot be. */
+  readonly chaos?: ChaosSwitch | undefined
 }
 
 const PARSE_ERROR = new NodeError('parse-error', 'JSON parse error')
@@ -108,6 +113,7 @@ class JsonRpcDispatcher implements Dispatcher {
   readonly methods: readonly AnyMethod[]
   readonly load: Load
   readonly position: Dispatcher['position']
+  readonly chaos: ChaosSwitch | undefined
   readonly #options: RpcOptions
   readonly #table: MethodTable
   readonly #listeners: CallListeners
@@ -121,6 +127,7 @@ class JsonRpcDispatcher implements Dispatcher {
     this.methods = this.#table.open
     this.load = parts.load ?? new Load(options)
     this.position = parts.position
+    this.chaos = parts.chaos
     this.#listeners = new CallListeners(this.methods, parts.onCall)
     this.#calls = new CallRunner({
       ...parts,

@@ -1,5 +1,6 @@
 /** What a JSON-RPC method is: one value from which the table, the checks, the permission and the document derive. */
 import type { z } from 'zod'
+import type { ChaosSwitch } from '../chaos/switch.ts'
 import type { Engine, ForkChoice } from '../engine/engine.ts'
 import type { PeerEvent } from '../engine/peers/score.ts'
 import { invalidParams } from '../errors.ts'
@@ -49,6 +50,8 @@ export interface Context {
   readonly forkAnew?: ((choice: ForkChoice | 'none') => Promise<void>) | undefined
   /** The Bitcoin chain and the peg; absent in a node without one. */
   readonly peg?: Peg | undefined
+  /** Whether calls are disturbed; absent where they cannot be. */
+  readonly chaos?: ChaosSwitch | undefined
   readonly options: RpcOptions
   /** The methods that are open on this node, before the permissions of a session. */
   readonly methods: readonly AnyMethod[]

@@ -16,6 +16,10 @@ export interface Session extends CallOrigin {
   readonly userAgent?: string | undefined
   /** Do errors of failed code have its stack trace, whatever the setting for replies is? */
   readonly explains?: true | undefined
+  /** Has the caller asked that chaos leaves its calls alone? */
+  readonly isCalm?: boolean | undefined
+  /** Receives what chaos did to a call of this message; absent where replies have no header for it. */
+  noteChaos?(what: string): void
   /** May this caller use the method? */
   allows(method: MethodNames): boolean
   /** Charges a message, in calls, before any of them runs; returns the error when it is refused. Absent: nothing is charged. */

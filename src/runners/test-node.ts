@@ -102,6 +102,8 @@ export async function openTestNode(options: NodeOptions = {}): Promise<TestNode>
         )
       }
       restore = async () => {}
+      // Each test meets the same decisions, whichever ran before it.
+      await node.dispatcher.chaos?.restart()
       restore = await markOf(node.engine)
     },
     async end() {

@@ -50,8 +50,9 @@ export function createViemClients(node: Node): ViemClients {
     nativeCurrency: { name: 'Coin', symbol: 'COIN', decimals: 18 },
     rpcUrls: { default: { http: [] } },
   })
-  // A retry within this process would get the same answer.
-  const transport = custom({ request: requestsOf(node) }, { retryCount: 0 })
+  // A retry within this process would get the same answer, unless calls are disturbed.
+  const retryCount = node.options.chaos === undefined ? 0 : 5
+  const transport = custom({ request: requestsOf(node) }, { retryCount, retryDelay: POLLING_MS })
   const common = { chain, transport, pollingInterval: POLLING_MS, cacheTime: 0 }
   const mode = node.options.preset === 'hardhat' ? 'hardhat' : 'anvil'
   return {

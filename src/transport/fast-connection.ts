@@ -3,10 +3,10 @@ import { channel } from 'node:diagnostics_channel'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { CountedBuffer } from './byte-budget.ts'
+import type { ReplyFields, RpcExchange } from './exchange.ts'
 import { requestIdOf } from './incoming-request.ts'
 import { type Policy, REQUEST_ID_HEADER } from './policy.ts'
 import { MAX_HEAD, type PlainHead } from './request-head.ts'
-import type { ReplyFields, RpcExchange } from './rpc-exchange.ts'
 import type { LongReply } from './text-dispatcher.ts'
 
 const END_OF_HEAD = '\r\n\r\n'
@@ -106,11 +106,12 @@ export class FastConnection implements RpcExchange {
     this.#socket.setTimeout(timeoutMs)
   }
 
+  cut(status: number, fields: ReplyFields, part: string, length: number): void {
+    this.#socket.write(this.#headOf(status, fields, length) + part, () => this.#socket.destroy())
+  }
+
   send(status: number, fields: ReplyFields, body: string | LongReply, length: number): void {
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${REQUEST_ID_HEADER}: ${this.requestId}\r\n${this.#cors}`
-    for (const name in fields) head += `${name}: ${fields[name]}\r\n`
-    head += `Content-Type: application/json\r\nContent-Length: ${length}\r\nDate: ${date()}\r\n`
-    head += this.#parts.policy.isClosing ? 'Connection: close\r\n\r\n' : this.#keptOpen
+    const head = this.#headOf(status, fields, length)
     this.#isSending = true
     this.#status = status
     if (typeof body !== 'string') {
@@ -119,6 +120,13 @@ export class FastConnection implements RpcExchange {
     }
     // ASCII alone needs no conversion.
     else this.#sent(this.#socket.write(head + body, length === body.length ? 'latin1' : 'utf8'))
+  }
+
+  #headOf(status: number, fields: ReplyFields, length: number): string {
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${REQUEST_ID_HEADER}: ${this.requestId}\r\n${this.#cors}`
+    for (const name in fields) head += `${name}: ${fields[name]}\r\n`
+    head += `Content-Type: application/json\r\nContent-Length: ${length}\r\nDate: ${date()}\r\n`
+    return head + (this.#parts.policy.isClosing ? 'Connection: close\r\n\r\n' : this.#keptOpen)
   }
 
   readonly #onData = (chunk: Buffer) => {

@@ -1,10 +1,10 @@
 /** A POST to `node:http` as an exchange: reads its body and writes its reply. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
+import { decline, type ReplyFields, type RpcExchange } from './exchange.ts'
 import type { Policy } from './policy.ts'
 import { REQUEST_ID_HEADER } from './policy.ts'
 import { BODY_CONSUMED, BUSY, type Refusal, refusalFields, tooLarge } from './refusal.ts'
-import { decline, type ReplyFields, type RpcExchange } from './rpc-exchange.ts'
 import type { LongReply } from './text-dispatcher.ts'
 
 /** How long the sender of a body that is too large may go on sending, so that it reads our answer; milliseconds. */
@@ -59,6 +59,16 @@ export class HttpExchange implements RpcExchange {
     // ASCII alone needs no conversion.
     else if (length === body.length) response.end(body, 'latin1')
     else response.end(body)
+  }
+
+  cut(status: number, fields: ReplyFields, part: string, length: number): void {
+    const response = this.#response
+    this.#writeHeader(status, { ...fields, 'Content-Type': 'application/json', 'Content-Length': length })
+    response.write(part, () => response.destroy())
+  }
+
+  destroy(): void {
+    this.#response.destroy()
   }
 
   /** Passes on the body once it has arrived; refuses one that is too large, or that a middleware has consumed. */

@@ -2,6 +2,7 @@
  * A connection that carries messages both ways, WebSocket or IPC: one connection is one session. Its messages wait in
  * order and are answered one after another; notifications are held back while a message is being answered.
  */
+import type { Disturbance } from '../chaos/model.ts'
 import type { Logger } from '../logger.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { PACKED } from './byte-budget.ts'
@@ -133,7 +134,11 @@ export abstract class MessageConnection {
     try {
       for (let text = this.#next(); text !== undefined; text = this.#next()) {
         this.#outbox.flush()
-        const settled = dispatchLong(this.dispatcher, text, this.#session)
+        const disturbance = this.dispatcher.chaos?.current?.message(text, this.#session)
+        const settled =
+          disturbance === undefined
+            ? dispatchLong(this.dispatcher, text, this.#session)
+            : this.#disturbed(text, disturbance)
         // An answer that is there already is sent without `await`, which costs as much as a small call.
         const answer = settled instanceof Promise ? await settled : settled
         const sent = answer === undefined || !this.isOpen ? undefined : this.#reply(answer)
@@ -150,6 +155,13 @@ export abstract class MessageConnection {
       this.#outbox.flush()
       this.onIdle()
     }
+  }
+
+  /** The answer to a message under chaos; the code for it is loaded with the first one. */
+  async #disturbed(text: string, disturbance: Disturbance): Promise<string | LongReply | undefined> {
+    const { disturbedAnswer } = await import('./disturbed-answer.ts')
+    const answer = () => dispatchLong(this.dispatcher, text, this.#session)
+    return disturbedAnswer(disturbance, answer, () => this.terminate())
   }
 
   #next(): string | undefined {

@@ -1,5 +1,6 @@
 /** The Prometheus metrics of a served node; loaded with the first `/metrics` request. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import type { ChaosSwitch } from '../chaos/switch.ts'
 import type { ClusterHealth } from '../replication/model.ts'
 import { type CallMeter, DURATION_BOUNDS } from '../rpc/call-meter.ts'
 import type { Health } from '../rpc/health.ts'
@@ -18,6 +19,8 @@ export interface SocketFigures {
 export interface MetricsParts {
   readonly meter: CallMeter
   readonly load: Load | undefined
+  /** Counted while it is set; absent where it cannot be. */
+  readonly chaos?: Pick<ChaosSwitch, 'current'> | undefined
   readonly health: (() => Promise<Health | undefined>) | undefined
   sockets(): SocketFigures
   /** How many messages and sockets were refused by the limits of a key, by the key's name. */
@@ -130,6 +133,19 @@ function showLoad(load: Load, registers: Registry[]): void {
   )
   counter('tandem_shed_total', 'Messages and calls refused since the node was busy.', registers, () => {
     return load.figures.shed
+  })
+}
+
+function showChaos(chaos: Pick<ChaosSwitch, 'current'>, registers: Registry[]): void {
+  new Counter({
+    name: 'tandem_chaos_faults_total',
+    help: 'Faults made by chaos since it was set.',
+    labelNames: ['fault'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [fault, count] of chaos.current?.counts ?? []) this.inc({ fault }, count)
+    },
   })
 }
 
@@ -266,13 +282,14 @@ function showHealth(registers: Registry[]): (health: Health) => void {
 }
 
 /** Makes the page. Counting what the process itself does (event loop, heap, garbage) starts with it. */
-export function createMetrics({ meter, load, health, sockets, overLimits }: MetricsParts): Metrics {
+export function createMetrics({ meter, load, chaos, health, sockets, overLimits }: MetricsParts): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   countCalls(meter, registers)
   showSockets(sockets, registers)
   if (load !== undefined) showLoad(load, registers)
+  if (chaos !== undefined) showChaos(chaos, registers)
   showOverLimits(overLimits, registers)
   const show = health && showHealth(registers)
   const placeInCluster = showCluster(registers)

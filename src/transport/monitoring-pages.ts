@@ -91,7 +91,14 @@ export class MonitoringPages {
   async #figures(): Promise<MonitoringPage> {
     const { dispatcher, health, sockets, overLimits } = this.#monitored
     this.#metrics ??= import('./metrics.ts').then(({ createMetrics }) =>
-      createMetrics({ meter: this.#meter, load: dispatcher.load, health, sockets, overLimits }),
+      createMetrics({
+        meter: this.#meter,
+        load: dispatcher.load,
+        chaos: dispatcher.chaos,
+        health,
+        sockets,
+        overLimits,
+      }),
     )
     const { contentType, text } = await this.#metrics
     return { status: 200, type: contentType, body: await text() }

@@ -4,6 +4,7 @@ import type { Entitlement } from '../rpc/session.ts'
 import { type BanCheck, createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
 import { ByteBudget } from './byte-budget.ts'
+import { CHAOS_HEADER } from './exchange.ts'
 import { type CallerHeaders, HostCheck } from './host-check.ts'
 import { createRemoteAddressOf, type RemoteAddressOf, requestIdOf } from './incoming-request.ts'
 import type { Authentication } from './keys/authentication.ts'
@@ -43,6 +44,7 @@ export class Policy {
   readonly budget: ByteBudget
   readonly readBody: BodyReader
   readonly #hosts: HostCheck
+  readonly #closeListeners = new Set<() => void>()
   #isClosing = false
 
   constructor(parts: PolicyParts) {
@@ -64,6 +66,13 @@ export class Policy {
 
   beginClosing(): void {
     this.#isClosing = true
+    for (const listener of [...this.#closeListeners]) listener()
+  }
+
+  /** Calls back when the server begins to close; the returned function stops that. */
+  onClosing(listener: () => void): () => void {
+    this.#closeListeners.add(listener)
+    return () => this.#closeListeners.delete(listener)
   }
 
   /** Why Host or Origin of a request is refused. */
@@ -81,7 +90,7 @@ export class Policy {
     if (origin === undefined) return {}
     return {
       'Access-Control-Allow-Origin': origin,
-      'Access-Control-Expose-Headers': `Retry-After, ${REQUEST_ID_HEADER}`,
+      'Access-Control-Expose-Headers': `Retry-After, ${REQUEST_ID_HEADER}, ${CHAOS_HEADER}`,
       ...(origin !== '*' && { Vary: 'Origin' }),
     }
   }

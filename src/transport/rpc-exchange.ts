@@ -1,39 +1,16 @@
 /** From the text of an HTTP request to its reply, whatever carries the two. */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { Disturbance } from '../chaos/model.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { andThen } from '../maybe-promise.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { PACKED, SMALL_BYTES } from './byte-budget.ts'
+import { CHAOS_HEADER, decline, type RpcExchange } from './exchange.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import type { Policy } from './policy.ts'
-import { BEHIND, BROKEN, BUSY, full, type Refusal } from './refusal.ts'
+import { BEHIND, BROKEN, BUSY, full } from './refusal.ts'
 import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispatcher.ts'
-
-/** Header fields beyond those that every reply has, which are its type, its length and the ID of its request. */
-export type ReplyFields = Readonly<Record<string, string | number>>
-
-/** A request that has passed all checks, and the way back to its caller. */
-export interface RpcExchange {
-  /** Names the request in the logs and in its reply. */
-  readonly requestId: string
-  readonly headers: IncomingHttpHeaders
-  /** Address of the caller. */
-  readonly remote: string
-  /** Has the caller disconnected? It is sent nothing then. */
-  readonly isGone: boolean
-  /**
-   * Sends the reply, which is JSON.
-   * @param length of the body in bytes
-   */
-  send(status: number, fields: ReplyFields, body: string | LongReply, length: number): void
-  /**
-   * Calls back once the reply is sent or its caller disconnects. A caller that reads nothing of it for `timeoutMs`
-   * is disconnected. Called before `send`, for large replies only.
-   */
-  hold(timeoutMs: number, release: () => void): void
-}
 
 /**
  * In a cluster: how much of the log was applied before a reply. A caller that sends it with a request to another node
@@ -42,6 +19,7 @@ export interface RpcExchange {
 const SEQUENCE_HEADER = 'x-tandem-sequence'
 /** Longest wait for a node to catch up with that, milliseconds. */
 const CATCH_UP_MS = 4_000
+const CHAOS_FIELD = 'x-tandem-chaos'
 /** What the sessions of all requests have in common. */
 const SESSION = openSession('http')
 
@@ -49,16 +27,8 @@ const SESSION = openSession('http')
 interface Outcome {
   status: number
   retryAfter: number | undefined
-}
-
-/** Sends a refusal in the place of a reply. */
-export function decline(exchange: RpcExchange, { status, body, allow, retryAfter }: Refusal): void {
-  if (exchange.isGone) return
-  const fields = {
-    ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
-    ...(allow !== undefined && { Allow: allow }),
-  }
-  exchange.send(status, fields, body, Buffer.byteLength(body))
+  /** Present once something was done to one of its calls. */
+  chaos?: string[]
 }
 
 /** Answers requests by dispatchers, within the policy of a server. */
@@ -73,6 +43,38 @@ export class RpcAnswers {
 
   /** Answers the body of one request; with a client, within the rights of its API key. */
   answer(exchange: RpcExchange, dispatcher: TextDispatcher, body: string, client?: ApiKeyClient): void {
+    const chaos = dispatcher.chaos?.current
+    if (chaos !== undefined) {
+      const { requestId, headers } = exchange
+      const caller = { label: SESSION.label, requestId, isCalm: headers[CHAOS_FIELD] === 'off' }
+      const disturbance = chaos.message(body, caller)
+      if (disturbance !== undefined) {
+        void this.#disturb(exchange, disturbance, (disturbed) =>
+          this.#answerInTime(disturbed, dispatcher, body, client),
+        )
+        return
+      }
+    }
+    this.#answerInTime(exchange, dispatcher, body, client)
+  }
+
+  /** Disturbs an exchange; the code for it is loaded with the first one. */
+  async #disturb(
+    exchange: RpcExchange,
+    disturbance: Disturbance,
+    answer: (disturbed: RpcExchange) => void,
+  ): Promise<void> {
+    const { disturb } = await import('./disturbed-exchange.ts')
+    disturb(exchange, disturbance, this.#policy, answer)
+  }
+
+  /** Answers once this node has what its caller has seen on another one of a cluster. */
+  #answerInTime(
+    exchange: RpcExchange,
+    dispatcher: TextDispatcher,
+    body: string,
+    client: ApiKeyClient | undefined,
+  ): void {
     const progress = dispatcher.position?.()
     const seen = progress && exchange.headers[SEQUENCE_HEADER]
     if (progress === undefined || typeof seen !== 'string') {
@@ -115,6 +117,11 @@ export class RpcAnswers {
       requestId,
       userAgent: headers['user-agent'],
       isGone: () => exchange.isGone,
+      isCalm: headers[CHAOS_FIELD] === 'off',
+      noteChaos(what) {
+        outcome.chaos ??= []
+        outcome.chaos.push(what)
+      },
       shed(retrySeconds) {
         outcome.status = 503
         outcome.retryAfter = retrySeconds
@@ -131,7 +138,7 @@ export class RpcAnswers {
   #send(
     exchange: RpcExchange,
     dispatcher: TextDispatcher,
-    { status, retryAfter }: Outcome,
+    { status, retryAfter, chaos }: Outcome,
     reply: string | LongReply = '',
   ): void {
     if (exchange.isGone) return
@@ -143,6 +150,7 @@ export class RpcAnswers {
     const fields: Record<string, string | number> = {}
     if (progress !== undefined) fields[SEQUENCE_HEADER] = progress.sequence
     if (retryAfter !== undefined) fields['Retry-After'] = retryAfter
+    if (chaos !== undefined) fields[CHAOS_HEADER] = chaos.join('; ')
     exchange.send(status, fields, reply, length)
   }
 

@@ -5,11 +5,12 @@ import { type RpcHandlerOptions, resolveRpcHandlerOptions } from '../options/opt
 import type { Preset } from '../options/presets.ts'
 import { REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
 import { BANNED, NO_SCORING, type PeerScoring } from './ban-check.ts'
+import { decline } from './exchange.ts'
 import { HttpExchange } from './http-exchange.ts'
 import { pathOf } from './incoming-request.ts'
 import { Policy } from './policy.ts'
 import { NO_SUCH_PAGE, RPC_VERBS, refuse, UNAUTHORIZED, WRONG_TYPE, wrongVerb } from './refusal.ts'
-import { decline, RpcAnswers } from './rpc-exchange.ts'
+import { RpcAnswers } from './rpc-exchange.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 
 /** What the JSON-RPC handler is made of. */

@@ -1,4 +1,5 @@
 /** What a transport needs of a node: JSON text in, JSON text out, and its load. */
+import type { ChaosSwitch } from '../chaos/switch.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { OnCall } from '../options/options.ts'
 import type { CallMeter } from '../rpc/call-meter.ts'
@@ -27,6 +28,8 @@ export interface TextDispatcher {
   readonly load?: Load
   /** How far a node of a cluster is; absent in a node of its own. @internal */
   readonly position?: (() => LogProgress | undefined) | undefined
+  /** Whether messages are disturbed; absent where they cannot be. @internal */
+  readonly chaos?: Pick<ChaosSwitch, 'current'> | undefined
   /** Calls back on each call from now on; the returned function stops it. */
   listen?(listener: OnCall): () => void
   /** Counts calls by method and key; absent for a dispatcher without a list of methods. */

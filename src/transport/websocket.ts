@@ -10,6 +10,11 @@ import type { Policy } from './policy.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 import { WebSocketConnection } from './websocket-connection.ts'
 
+/** Does the caller ask that chaos leaves it alone? A page in a browser cannot set the header of a WebSocket. */
+function asksForCalm({ headers, url = '' }: IncomingMessage): boolean {
+  return headers['x-tandem-chaos'] === 'off' || url.endsWith('?chaos=off')
+}
+
 /** What the WebSocket listener is made of. */
 export interface WebSocketParts {
   readonly policy: Policy
@@ -64,6 +69,7 @@ export class WebSocketListener {
       remote: policy.remoteAddressOf(request),
       requestId: requestIdOf(request.headers),
       userAgent: request.headers['user-agent'],
+      isCalm: asksForCalm(request),
       ...(client !== undefined && sessionOf(client)),
     }
     this.#server.handleUpgrade(request, stream, head, (socket) => {

@@ -79,7 +79,8 @@ async function post(body: unknown, signal?: AbortSignal): Promise<unknown> {
   try {
     response = await fetch(PATH, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      // The explorer shows what the chain is: chaos leaves its calls alone.
+      headers: { 'Content-Type': 'application/json', 'X-Tandem-Chaos': 'off' },
       credentials: 'omit',
       body: JSON.stringify(body),
       ...(signal !== undefined && { signal }),
@@ -179,6 +180,7 @@ function socketUrl(): URL {
   const url = new URL(PATH, location.href)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   url.hash = ''
+  url.search = '?chaos=off'
   return url
 }
 

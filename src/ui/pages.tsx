@@ -57,6 +57,11 @@ export const PAGES: Readonly<Record<string, Page>> = {
     link: 'Clock',
     isOpen: () => may('evm_increaseTime'),
   },
+  chaos: {
+    load: async () => (await import('./pages/chaos.tsx')).ChaosPage,
+    link: 'Chaos',
+    isOpen: () => may('evm_chaos'),
+  },
   peers: {
     load: async () => (await import('./pages/peers.tsx')).PeersPage,
     link: 'Peers',

@@ -73,6 +73,10 @@ describe('the bundle', () => {
     // Loaded with --bitcoin.
     const ofPeg = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => id.startsWith(`${SRC}peg/`)))
     expect(ofPeg).toEqual([])
+    // Loaded with --chaos, but for the switch.
+    const chaos = /\/src\/(chaos\/|transport\/disturbed-)/
+    const ofChaos = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => chaos.test(id)))
+    expect(ofChaos.map((id) => id.slice(SRC.length))).toEqual(['chaos/switch.ts'])
   })
 
   it('imports the dependencies in the manifest, and bundles all others', () => {

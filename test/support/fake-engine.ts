@@ -331,6 +331,7 @@ export function fakeEngine(
       setEverybody: (on) => void calls.push({ name: 'setEverybody', args: [on] }),
     },
     miningMode: () => 'auto',
+    setMiningHandler: note('setMiningHandler', undefined),
     headerOverrides: () => ({}),
     modes: () => ({
       clock: { offset: 0, exact: undefined, interval: undefined },

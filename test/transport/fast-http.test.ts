@@ -3,9 +3,9 @@ import { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
 import { NO_SCORING } from '../../src/transport/ban-check.ts'
+import type { RpcExchange } from '../../src/transport/exchange.ts'
 import { HttpServer } from '../../src/transport/http-server.ts'
 import { Policy } from '../../src/transport/policy.ts'
-import type { RpcExchange } from '../../src/transport/rpc-exchange.ts'
 import { type RawSocket, rawSocket, statuses } from '../hostile/raw-socket.ts'
 
 const request = (body: string, ...fields: string[]) =>
@@ -152,7 +152,7 @@ describe('a connection of the fast path', () => {
         'HTTP/1.1 200 OK',
         'X-Request-Id: mine',
         'Access-Control-Allow-Origin: https://page.example',
-        'Access-Control-Expose-Headers: Retry-After, X-Request-Id',
+        'Access-Control-Expose-Headers: Retry-After, X-Request-Id, X-Tandem-Chaos',
         'Vary: Origin',
         'Content-Type: application/json',
         'Content-Length: 6',

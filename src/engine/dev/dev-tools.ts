@@ -7,6 +7,7 @@ import { MAX_GAS } from '../../evm/message.ts'
 import { MAX_WORD } from '../../evm/word.ts'
 import { Overlay } from '../../state/overlay.ts'
 import type { ClockState } from '../clock.ts'
+import type { MiningHandler } from '../mining/schedule.ts'
 import type { HeaderOverrides, MiningMode } from '../model.ts'
 import type { EngineParts } from '../parts.ts'
 import type { Enqueue } from '../serial-queue.ts'
@@ -72,6 +73,8 @@ export interface DevTools extends RewindTools, LoadCommands {
   setLoggingEnabled(on: boolean): void
   /** The present mining mode. */
   miningMode(): MiningMode
+  /** Has blocks that are mined without a request mined by a handler; `undefined` by the schedule again. */
+  setMiningHandler(handler: MiningHandler | undefined): void
   /** The settings that a copy of the node starts with, beside its database. */
   modes(): NodeModes
   /** Fixed fields of the next header. */
@@ -241,6 +244,10 @@ export class EngineDevTools implements DevTools {
 
   miningMode(): MiningMode {
     return this.#parts.mining.schedule.mode
+  }
+
+  setMiningHandler(handler: MiningHandler | undefined): void {
+    this.#parts.mining.schedule.handler = handler
   }
 
   modes(): NodeModes {

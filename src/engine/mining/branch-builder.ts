@@ -12,7 +12,7 @@ import type { BlockReader } from '../blockchain/ancestry.ts'
 import type { BlockWithState } from '../blockchain/blockchain.ts'
 import type { Clock } from '../clock.ts'
 import type { PlannedBlock } from '../model.ts'
-import type { Candidates } from '../pool/order.ts'
+import { inOrder } from '../pool/order.ts'
 import type { Progress } from '../progress.ts'
 import type { BuildRequest, BuiltBlock } from './builder.ts'
 import type { Miner } from './miner.ts'
@@ -136,12 +136,6 @@ function checkBuilt(
   } catch (error) {
     throw error instanceof NodeError ? invalidParams(`blocks[${index}]: ${error.message}`) : error
   }
-}
-
-/** These transactions in this order; a failed one does not skip the sender's others. */
-function inOrder(transactions: readonly Transaction[]): Candidates {
-  let index = 0
-  return { next: () => transactions[index++], skipSender() {} }
 }
 
 /** Reads the stored blocks and some that are not written yet. */

@@ -8,8 +8,9 @@ import type { StateReader } from '../../state/model.ts'
 import type { Chain } from '../blockchain/chain.ts'
 import type { Clock } from '../clock.ts'
 import type { BlockOverrides } from '../dev/block-overrides.ts'
-import type { MiningMode } from '../model.ts'
+import type { MineRequest, MiningMode } from '../model.ts'
 import type { ParentChain } from '../parent-chain.ts'
+import { type Candidates, inOrder } from '../pool/order.ts'
 import type { Pool } from '../pool/pool.ts'
 import { BranchBuilder } from './branch-builder.ts'
 import { BlockBuilder, type BuildRequest, type BuiltBlock } from './builder.ts'
@@ -29,9 +30,9 @@ export interface Mining {
   readonly schedule: Schedule
   /**
    * Builds a block on a parent from the pool's transactions, without proof of work, for a command in the queue; `timestamp`
-   * in Unix seconds. On a fork throws `UpstreamDelay` instead of waiting for long.
+   * in Unix seconds, `choose` as in `MineRequest`. On a fork throws `UpstreamDelay` instead of waiting for long.
    */
-  build(parent: ExecutedBlock, timestamp: number): Promise<BuiltBlock>
+  build(parent: ExecutedBlock, timestamp: number, choose?: MineRequest['choose']): Promise<BuiltBlock>
   /** Completes a built block with a proof of work. */
   readonly mine: Miner
   /** See `BranchBuilder.build`. */
@@ -89,7 +90,7 @@ export function createMining(parts: MiningParts): Mining {
     solutions: new SolutionVerifier({ ...parts, works, logger, now, elapsed, rateLimitMs }),
     hashrates: createHashrates(now),
     schedule: createSchedule(parts.mode, parts.onTick),
-    build: (parent, timestamp) => buildFromPool(parent, timestamp, extraData, inQueue),
+    build: (parent, timestamp, choose) => buildFromPool(parent, timestamp, extraData, inQueue, choose),
     mine,
     buildBranch: (...given) => branches.build(...given),
     discardPending() {
@@ -105,21 +106,31 @@ type PoolBuild = (
   timestamp: number,
   extraData: Uint8Array,
   onDemand: OnDemand,
+  choose?: MineRequest['choose'],
 ) => Promise<BuiltBlock>
 
 function poolBuild(
   { fork, pool, stateAfter, blockOverrides }: MiningParts,
   build: (request: BuildRequest) => Promise<BuiltBlock>,
 ): PoolBuild {
-  return (parent, timestamp, extraData, onDemand) =>
+  return (parent, timestamp, extraData, onDemand, choose) =>
     onDemand(
       async () => {
         if (fork !== undefined) readAccounts(stateAfter(parent), pool.pending())
         const { coinbase } = blockOverrides
-        return build({ parent, timestamp, coinbase, extraData, candidates: pool.candidates() })
+        const candidates = chosen(pool.candidates(), choose)
+        return build({ parent, timestamp, coinbase, extraData, candidates })
       },
       () => pool.pendingAt(0),
     )
+}
+
+/** The candidates that a request chooses. */
+function chosen(candidates: Candidates, choose: MineRequest['choose']): Candidates {
+  if (choose === undefined) return candidates
+  const all: Transaction[] = []
+  for (let next = candidates.next(); next !== undefined; next = candidates.next()) all.push(next)
+  return inOrder(choose(all))
 }
 
 /** Transactions whose accounts are read before a block is built. */

@@ -1,8 +1,18 @@
 /** When the node mines without a request: for each transaction, on a timer, both, or not at all. Has the node's mining timer. */
 import { intervalOf, type MiningMode } from '../model.ts'
 
+/** Takes over the blocks that are mined without a request; used for conditions under which they come late. */
+export interface MiningHandler {
+  /** A transaction is runnable in the pool, and automining has not mined it. Called within a command. */
+  admitted(): void
+  /** An interval of mining is over. */
+  tick(): Promise<void>
+}
+
 /** The mining schedule: its mode and whether it runs. */
 export interface Schedule {
+  /** What mines in the place of the schedule; absent for the schedule itself. */
+  handler: MiningHandler | undefined
   /** `manual` while it is stopped. */
   readonly mode: MiningMode
   /** Whether blocks are mined without a request. */
@@ -32,6 +42,7 @@ export function createSchedule(initial: MiningMode, tick: () => Promise<void>): 
   }
 
   return {
+    handler: undefined,
     get mode() {
       return running ? mode : 'manual'
     },

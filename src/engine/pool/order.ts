@@ -24,6 +24,12 @@ export interface Candidates {
   skipSender(address: Hex): void
 }
 
+/** These transactions in this order; a failed one does not skip the sender's others. */
+export function inOrder(transactions: readonly Transaction[]): Candidates {
+  let index = 0
+  return { next: () => transactions[index++], skipSender() {} }
+}
+
 interface Head {
   readonly arrived: Arrived
   readonly queue: SenderQueue

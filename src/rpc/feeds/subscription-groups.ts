@@ -1,4 +1,5 @@
 /** Subscriptions to the same events, which are searched once and serialised once. */
+import type { ChaosSwitch } from '../../chaos/switch.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { LogCriteria } from '../../engine/queries/logs.ts'
 import type { Logger } from '../../logger.ts'
@@ -17,12 +18,15 @@ export interface SubscriptionGroup {
 /** The groups of a node. */
 export class SubscriptionGroups {
   readonly #logger: Logger
+  readonly #chaos: Pick<ChaosSwitch, 'current'> | undefined
   readonly #byName = new Map<string, SubscriptionGroup>()
   /** An event goes through the groups of its kind, and no others. */
   readonly #byKind = new Map<SubscriptionKind, Set<SubscriptionGroup>>()
 
-  constructor(logger: Logger) {
+  /** @param chaos loses notifications or sends them twice while it is set */
+  constructor(logger: Logger, chaos?: Pick<ChaosSwitch, 'current'>) {
     this.#logger = logger
+    this.#chaos = chaos
   }
 
   get isEmpty(): boolean {
@@ -65,7 +69,10 @@ export class SubscriptionGroups {
     for (const [subscription, session] of members) {
       if (may?.(session) === false) continue
       try {
-        session.notify?.({ method: 'eth_subscription', subscription, event })
+        const copies = session.isCalm === true ? 1 : (this.#chaos?.current?.copies() ?? 1)
+        for (let i = 0; i < copies; i++) {
+          session.notify?.({ method: 'eth_subscription', subscription, event })
+        }
       } catch (error) {
         this.#logger.error('a subscriber failed', { error, session: session.label })
       }

@@ -4,6 +4,7 @@
  */
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { bloomMightMatch, prepare } from '../../chain/log-filter.ts'
+import type { ChaosSwitch } from '../../chaos/switch.ts'
 import { counted } from '../../counted.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
 import type { CurrentEngine } from '../../engine/engine-holder.ts'
@@ -27,6 +28,7 @@ interface Parts {
   readonly options: Pick<RpcOptions, 'maxSubscriptions' | 'hideRemasc' | 'dialect'>
   readonly logger: Logger
   readonly random: RandomBytes
+  readonly chaos?: Pick<ChaosSwitch, 'current'> | undefined
 }
 
 /** A subscription of a session. */
@@ -55,7 +57,7 @@ export class Subscriptions {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#groups = new SubscriptionGroups(parts.logger)
+    this.#groups = new SubscriptionGroups(parts.logger, parts.chaos)
   }
 
   /** Begins one and returns its id; `criteria` count for logs. Throws `too-many`. */

@@ -3,6 +3,7 @@ import type { AnyMethod } from '../method.ts'
 import { NAME_METHODS } from './abi.ts'
 import { ALCHEMY_METHODS } from './alchemy.ts'
 import { BTC_METHODS } from './btc.ts'
+import { CHAOS_METHODS } from './chaos.ts'
 import { COMPARISON_METHODS } from './comparison.ts'
 import { COVERAGE_METHODS } from './coverage.ts'
 import { DEBUG_METHODS } from './debug.ts'
@@ -80,6 +81,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...TXPOOL_METHODS,
   ...SCO_METHODS,
   ...EVM_METHODS,
+  ...CHAOS_METHODS,
   ...STEP_METHODS,
   ...NAME_METHODS,
   ...SOURCE_METHODS,

@@ -1,0 +1,353 @@
+/** Chaos on a served node: each fault as clients see it, and the same replies for the same seed. */
+import { once } from 'node:events'
+import { Wallet } from 'ethers'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import type { ChaosPlanInput } from '../../src/chaos/plan.ts'
+import type { RpcError } from '../../src/rpc/error-codes.ts'
+import { openTestNode } from '../../src/runners/test-node.ts'
+import { COW, COW_KEY } from '../support/noting-chain.ts'
+import { type ServedNode, servedNode } from '../support/served-node.ts'
+import { BAD_DAY } from './survivor.ts'
+
+const ALWAYS = { probability: 1 } as const
+const FROZEN = { seed: 'chaos', frozenClock: true } as const
+const RECEIVER = `0x${'22'.repeat(20)}`
+
+let served: ServedNode
+afterEach(() => served.close())
+
+/** A node on which the plan is set after some blocks. */
+async function disturbed(plan: ChaosPlanInput | string, blocks = 0): Promise<ServedNode> {
+  served = await servedNode(FROZEN)
+  if (blocks > 0) await served.call('evm_mine', { blocks })
+  await served.call('evm_setChaos', plan)
+  return served
+}
+
+const transfer = (nonce: number) =>
+  new Wallet(COW_KEY).signTransaction({
+    type: 0,
+    chainId: 33,
+    gasPrice: 1,
+    nonce,
+    to: RECEIVER,
+    value: 1,
+    gasLimit: 21_000,
+  })
+
+/** A call by `fetch`, with its header. */
+async function fetched(method: string, params: unknown[] = [], headers = {}) {
+  const response = await fetch(served.url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    chaos: response.headers.get('x-tandem-chaos'),
+    headers: response.headers,
+    text,
+  }
+}
+
+describe('messages', () => {
+  it('get a status, and evm_ calls and calm callers do not', async () => {
+    await disturbed({ statuses: [{ status: 429, ...ALWAYS, retryAfter: 7 }] })
+    const refused = await fetched('eth_blockNumber')
+    expect(refused).toMatchObject({ status: 429, chaos: 'status=429' })
+    expect(refused.headers.get('retry-after')).toBe('7')
+    expect(await fetched('evm_chaos')).toMatchObject({ status: 200, chaos: null })
+    const calm = await fetched('eth_blockNumber', [], { 'X-Tandem-Chaos': 'off' })
+    expect(calm).toMatchObject({ status: 200, chaos: null })
+    const { text } = await fetched('evm_chaos')
+    expect(JSON.parse(text).result.counts).toEqual({ status: 1 })
+  })
+
+  it.each([true, false])('are dropped, cut off and left open (fast path: %s)', async (fastHttp) => {
+    served = await servedNode(FROZEN, { fastHttp })
+    await served.call('evm_setChaos', { connections: { drop: ALWAYS } })
+    await expect(fetched('eth_blockNumber')).rejects.toThrow('fetch failed')
+    await served.call('evm_setChaos', { connections: { truncate: ALWAYS } })
+    await expect(fetched('eth_getBlockByNumber', ['0x0', false])).rejects.toThrow('terminated')
+    await served.call('evm_setChaos', { connections: { stall: ALWAYS } })
+    const aborted = fetch(served.url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}',
+      signal: AbortSignal.timeout(50),
+    })
+    await expect(aborted).rejects.toThrow('timeout')
+    const open = fetched('eth_blockNumber').catch((error: Error) => error.message)
+    // The server closes a half-open connection when it closes.
+    await expect.poll(async () => (await served.call('evm_chaos')).counts.stall).toBe(2)
+    await served.server.close()
+    expect(await open).toBe('fetch failed')
+  })
+
+  it('are held by their latency, with what was done in the header', async () => {
+    await disturbed({ latency: [{ distribution: 'uniform', ms: 30 }], stale: { ...ALWAYS, blocks: 1 } }, 3)
+    const start = performance.now()
+    const { chaos, text } = await fetched('eth_blockNumber')
+    expect(performance.now() - start).toBeGreaterThan(28)
+    expect(chaos).toBe('latency=30ms; stale=1')
+    expect(JSON.parse(text).result).toBe('0x2')
+  })
+
+  it('have the limits of providers', async () => {
+    await disturbed({ limits: { batch: 2, bodyBytes: 400, logBlocks: 3 } }, 5)
+    const one = { jsonrpc: '2.0', id: 1, method: 'eth_chainId' }
+    const batch = await served.post<{ error: { code: number } }>(JSON.stringify([one, one, one]))
+    expect(batch.body.error.code).toBe(-32600)
+    expect((await served.post(JSON.stringify({ ...one, params: ['x'.repeat(400)] }))).status).toBe(413)
+    await expect(served.call('eth_getLogs', { fromBlock: '0x1' })).rejects.toThrow('at most 3 blocks')
+    expect(await served.call('eth_getLogs', { fromBlock: '0x3' })).toEqual([])
+  })
+})
+
+describe('a WebSocket', () => {
+  /** Sends calls, and returns what came back until there were so many messages or the socket closed. */
+  async function exchange(url: string, calls: readonly object[], most: number) {
+    const socket = new WebSocket(url)
+    const texts: string[] = []
+    await once(socket, 'open')
+    for (const [i, call] of calls.entries())
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: i + 1, ...call }))
+    await new Promise<void>((resolve) => {
+      socket.on('close', () => resolve())
+      socket.on('message', (data) => {
+        texts.push(String(data))
+        if (texts.length === most) socket.close()
+      })
+    })
+    return texts
+  }
+  const CHAIN_ID = { method: 'eth_chainId' }
+
+  it('gets errors with ids, cut off replies, and its end', async () => {
+    await disturbed({ statuses: [{ status: 429, ...ALWAYS }] })
+    const [refused] = await exchange(served.wsUrl, [CHAIN_ID], 1)
+    expect(JSON.parse(refused as string)).toMatchObject({ id: 1, error: { code: -32005 } })
+    expect(await exchange(`${served.wsUrl}/?chaos=off`, [CHAIN_ID], 1)).toEqual([
+      '{"jsonrpc":"2.0","id":1,"result":"0x21"}',
+    ])
+    await served.call('evm_setChaos', { connections: { truncate: ALWAYS } })
+    const [part] = await exchange(served.wsUrl, [CHAIN_ID], 1)
+    expect('{"jsonrpc":"2.0","id":1,"result":"0x21"}'.startsWith(part as string)).toBe(true)
+    expect(() => JSON.parse(part as string)).toThrow()
+    await served.call('evm_setChaos', { statuses: [{ status: 502, ...ALWAYS }] })
+    expect(await exchange(served.wsUrl, [CHAIN_ID], 1)).toEqual([])
+  })
+
+  it('misses events, and gets them twice', async () => {
+    served = await servedNode(FROZEN)
+    const subscribe = { method: 'eth_subscribe', params: ['newHeads'] }
+    const mine = { method: 'evm_mine' }
+    const events = async (plan: ChaosPlanInput | null, most: number) => {
+      await served.call('evm_setChaos', plan)
+      const texts = await exchange(served.wsUrl, [subscribe, mine, mine], most)
+      return texts.filter((text) => text.includes('eth_subscription'))
+    }
+    expect(await events(null, 5)).toHaveLength(2)
+    const twice = await events({ subscriptions: { duplicate: ALWAYS } }, 7)
+    expect(twice).toHaveLength(4)
+    expect(twice[1]).toBe(twice[0])
+    await served.call('evm_setChaos', { subscriptions: { gap: ALWAYS } })
+    expect(await exchange(served.wsUrl, [subscribe, mine, mine], 3)).toHaveLength(3)
+    expect((await served.call('evm_chaos')).counts).toEqual({ gap: 2 })
+    const metrics = await (await fetch(`${served.url}/metrics`)).text()
+    expect(metrics).toContain('tandem_chaos_faults_total{fault="gap"} 2')
+  })
+})
+
+describe('in process', () => {
+  it('calls fail as over a network, and each test of a runner meets the same faults', async () => {
+    served = await servedNode()
+    const test = await openTestNode({ chaos: { statuses: [{ status: 429, probability: 0.5 }] }, seed: '7' })
+    const outcomes: string[] = []
+    for (const _ of [1, 2]) {
+      await test.begin()
+      const each: string[] = []
+      for (let i = 0; i < 20; i++) {
+        const call = test.node.request({ method: 'eth_chainId' })
+        each.push(await call.then(String, (error: RpcError) => `${error.code} ${error.message}`))
+      }
+      outcomes.push(each.join())
+      await test.end()
+    }
+    await test.close()
+    expect(outcomes[1]).toBe(outcomes[0])
+    expect(outcomes[0]).toContain('0x21')
+    expect(outcomes[0]).toContain('Too Many Requests')
+  })
+})
+
+describe('answers', () => {
+  it('of a follower know nothing of later blocks', async () => {
+    served = await servedNode(FROZEN)
+    const hash = await served.call('eth_sendRawTransaction', await transfer(0))
+    const { number, hash: head } = await served.call('eth_getBlockByNumber', 'latest', false)
+    await served.call('evm_setChaos', { stale: { ...ALWAYS, blocks: 1 } })
+    expect(number).toBe('0x1')
+    expect(await served.call('eth_blockNumber')).toBe('0x0')
+    expect(await served.call('eth_getBalance', RECEIVER)).toBe('0x0')
+    expect(await served.call('eth_getTransactionCount', COW, 'pending')).toBe('0x0')
+    for (const method of ['eth_getTransactionReceipt', 'eth_getTransactionByHash']) {
+      expect(await served.call(method, hash), method).toBeNull()
+    }
+    expect(await served.call('eth_getBlockByHash', head, false)).toBeNull()
+    expect(await served.call('eth_getBlockByNumber', '0x1', false)).toBeNull()
+    expect((await served.call('eth_getBlockByNumber', 'latest', false)).number).toBe('0x0')
+    await expect(served.call('eth_getBalance', RECEIVER, '0x1')).rejects.toThrow('Block not found')
+    await served.call('evm_setChaos', null)
+    expect(await served.call('eth_getBalance', RECEIVER)).toBe('0x1')
+  })
+
+  it('hide a receipt for some polls, and raise prices', async () => {
+    await disturbed({ receipts: { ...ALWAYS, polls: 2 }, gasPrice: { ...ALWAYS, factor: 5 } })
+    const hash = await served.call('eth_sendRawTransaction', await transfer(0))
+    const polls = []
+    for (let i = 0; i < 3; i++) polls.push(await served.call('eth_getTransactionReceipt', hash))
+    expect(polls.map((receipt) => receipt?.status ?? null)).toEqual([null, null, '0x1'])
+    const high = BigInt(await served.call('eth_gasPrice'))
+    await served.call('evm_setChaos', null)
+    expect(high).toBe(5n * BigInt(await served.call('eth_gasPrice')))
+  })
+})
+
+describe('blocks and transactions', () => {
+  const height = async () => Number(await served.call('evm_chaos').then(() => served.call('eth_blockNumber')))
+
+  it('are late by some calls', async () => {
+    await disturbed({ blocks: { late: { ...ALWAYS, calls: 2 } } })
+    await served.call('eth_sendRawTransaction', await transfer(0))
+    expect([await height(), await height(), await height()]).toEqual([0, 0, 1])
+  })
+
+  it('are empty, or full', async () => {
+    await disturbed({ blocks: { full: { ...ALWAYS, transactions: 1 } } })
+    await served.call('evm_setAutomine', false)
+    for (const nonce of [0, 1, 2]) await served.call('eth_sendRawTransaction', await transfer(nonce))
+    await served.call('evm_setAutomine', true)
+    // Automining that is switched on takes all of the pool, as evm_mine does.
+    expect((await served.call('eth_getBlockByNumber', 'latest', false)).transactions).toHaveLength(4)
+    await served.call('evm_setChaos', { blocks: { empty: ALWAYS } })
+    await served.call('eth_sendRawTransaction', await transfer(3))
+    expect((await served.call('eth_getBlockByNumber', 'latest', false)).transactions).toHaveLength(1)
+    await served.call('evm_setChaos', null)
+    expect((await served.call('eth_getBlockByNumber', 'latest', false)).transactions).toHaveLength(2)
+  })
+
+  it('are forgotten by the pool, and can be sent again', async () => {
+    await disturbed({ transactions: { forgotten: ALWAYS } })
+    const raw = await transfer(0)
+    const hash = await served.call('eth_sendRawTransaction', raw)
+    expect(await served.call('eth_getTransactionByHash', hash)).toBeNull()
+    await served.call('evm_setChaos', null)
+    expect(await served.call('eth_sendRawTransaction', raw)).toBe(hash)
+    expect((await served.call('eth_getTransactionReceipt', hash)).status).toBe('0x1')
+  })
+
+  it('are never mined while others are', async () => {
+    await disturbed({ transactions: { neverMined: ALWAYS } })
+    const hash = await served.call('eth_sendRawTransaction', await transfer(0))
+    expect(await height()).toBe(1)
+    expect((await served.call('eth_getTransactionByHash', hash)).blockNumber).toBeNull()
+  })
+
+  it.each(['repriced', 'cancelled'] as const)('are %s by their sender', async (by) => {
+    await disturbed({ transactions: { replaced: { ...ALWAYS, by, calls: 1 } } })
+    const hash = await served.call('eth_sendRawTransaction', await transfer(0))
+    await height()
+    await served.call('eth_chainId')
+    await served.call('eth_chainId')
+    await served.call('eth_chainId')
+    expect(await served.call('eth_getTransactionByHash', hash)).toBeNull()
+    await served.call('evm_setChaos', null)
+    expect(await served.call('eth_getTransactionCount', COW, 'latest')).toBe('0x1')
+    expect(await served.call('eth_getBalance', RECEIVER)).toBe(by === 'repriced' ? '0x1' : '0x0')
+  })
+
+  it('are replaced by a branch with uncles; lost transactions do not come back', async () => {
+    await disturbed({ reorganisations: { ...ALWAYS, depth: 1, calls: 0, lost: 1 } }, 2)
+    const hash = await served.call('eth_sendRawTransaction', await transfer(0))
+    expect(await served.call('eth_getTransactionReceipt', hash)).toBeNull()
+    expect(await height()).toBeGreaterThanOrEqual(4)
+    const blocks = await Promise.all(
+      ['0x3', '0x4'].map((number) => served.call('eth_getBlockByNumber', number, false)),
+    )
+    expect(blocks.flatMap(({ uncles }) => uncles)).toHaveLength(1)
+    expect((await served.call('evm_chaos')).counts).toMatchObject({
+      reorganisation: 1,
+      'lost-transaction': 1,
+    })
+    await served.call('evm_setChaos', null)
+    expect(await served.call('eth_getTransactionByHash', hash)).toBeNull()
+  })
+
+  it('come back after a reorganisation unless they are lost', async () => {
+    await disturbed({ reorganisations: { probability: 0.5, depth: 1, calls: 0 } }, 2)
+    const hashes = []
+    for (let nonce = 0; nonce < 6; nonce++) {
+      hashes.push(await served.call('eth_sendRawTransaction', await transfer(nonce)))
+      await served.call('eth_chainId')
+      await served.call('eth_chainId')
+    }
+    expect((await served.call('evm_chaos')).counts.reorganisation).toBeGreaterThan(0)
+    await served.call('evm_setChaos', null)
+    for (const hash of hashes)
+      expect((await served.call('eth_getTransactionReceipt', hash)).status).toBe('0x1')
+  })
+
+  it('are late under mining on a timer too, and evm_mine always mines', async () => {
+    await disturbed({ blocks: { late: { ...ALWAYS, calls: 10_000 } } })
+    await served.call('evm_setIntervalMining', 5)
+    await expect.poll(async () => (await served.call('evm_chaos')).counts['late-block']).toBe(1)
+    expect(await height()).toBe(0)
+    await served.call('evm_mine')
+    expect(await height()).toBe(1)
+  })
+})
+
+describe('the same seed', () => {
+  /** Replies, headers and statuses to a sequence of calls, and the events of a subscription in process. */
+  async function run(seed: string) {
+    served = await servedNode({ ...FROZEN, seed })
+    const events: unknown[] = []
+    served.node.on('message', (message) => events.push(message))
+    await served.node.request({ method: 'eth_subscribe', params: ['newHeads'] })
+    const { latency: _, connections: __, ...plan } = BAD_DAY
+    const subscriptions = { gap: { probability: 0.1 }, duplicate: { probability: 0.1 } }
+    const connections = { drop: { probability: 0.1 } }
+    // What is due waits for calls alone.
+    await served.call('evm_setChaos', { ...plan, subscriptions, connections, idleMs: 600_000 }, seed)
+    const seen: string[] = []
+    for (let i = 0; i < 40; i++) {
+      const [method, params] = [
+        ['eth_sendTransaction', [{ from: COW, to: RECEIVER, value: '0x1' }]],
+        ['eth_blockNumber', []],
+        ['eth_getBlockByNumber', ['latest', true]],
+        ['eth_getLogs', [{ fromBlock: '0x0' }]],
+      ][i % 4] as [string, unknown[]]
+      const { status, chaos, text } = await fetched(method, params).catch(() => ({
+        status: 0,
+        chaos: '',
+        text: '',
+      }))
+      seen.push(`${status} ${chaos} ${text}`)
+    }
+    const { counts } = await served.call('evm_chaos')
+    await served.close()
+    return { seen, counts, events: JSON.stringify(events) }
+  }
+
+  it('gives byte-equal replies and events; another seed gives others', async () => {
+    const first = await run('7')
+    const again = await run('7')
+    expect(again).toEqual(first)
+    expect(Object.keys(first.counts).length).toBeGreaterThan(3)
+    expect(JSON.parse(first.events).length).toBeGreaterThan(3)
+    expect((await run('8')).seen).not.toEqual(first.seen)
+  })
+})
