@@ -131,6 +131,18 @@ describe('Sourcify’s API', () => {
       expect(reply.headers.get('content-type')).toMatch(/^text\/plain/)
       expect(await reply.text()).toBe(source)
     }
+    // Its format SourcifyAPIV2 (`src/sourcify/useSourcify.ts`).
+    const fields = 'metadata,runtimeBytecode.sourceMap,stdJsonOutput'
+    const lookup = await call(`/v2/contract/33/${getAddress(address)}?fields=${fields}`)
+    expect(lookup.body).toMatchObject({
+      runtimeMatch: 'exact_match',
+      metadata: expected,
+      runtimeBytecode: {
+        object: info.output.contracts[FILE]?.Twin?.evm.deployedBytecode.object,
+        sourceMap: expect.any(String),
+      },
+      stdJsonOutput: { sources: { [FILE]: { id: 0 } } },
+    })
     for (const wrong of [
       `/contracts/partial_match/33/${address}/metadata.json`,
       `/contracts/full_match/1/${address}/metadata.json`,
