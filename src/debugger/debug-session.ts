@@ -1,5 +1,7 @@
 /** A debugger's place in an execution: it moves in both directions, and answers what is open and what variables hold there. */
 import type { Hex } from '../encoding/hex.ts'
+import { opcodeAt } from '../evm/code-analysis.ts'
+import { CHAIN_RULES } from '../evm/rules.ts'
 import type { FrameState } from './chapter.ts'
 import { type EvaluationScope, evaluate } from './evaluate.ts'
 import type { Execution } from './execution.ts'
@@ -149,6 +151,12 @@ export class DebugSession {
   machine(frame: number): FrameState | undefined {
     const at = this.frames()[frame]
     return this.#framesNow()?.find(({ message }) => message.depth === at?.frame.message.depth)
+  }
+
+  /** The name of the opcode that a frame runs next; its two hex digits where it has none. */
+  opcodeOf({ message, pc }: FrameState): string {
+    const opcode = opcodeAt(message.code ?? new Uint8Array(0), pc)
+    return CHAIN_RULES.opcodes[opcode]?.name ?? `0x${opcode.toString(16)}`
   }
 
   /** Gas left before the step; `undefined` where it is not kept. */

@@ -264,8 +264,9 @@ export const evm_debugMachine = method({
   async run({ session: id, frame }, context) {
     const opened = context.debugSessions.find(id, context.session)
     await opened.settle(timeLeft(context))
-    const state = opened.session.machine(frame)
-    return state === undefined ? null : toRpcMachine(state, opened.session.storage(frame))
+    const { session } = opened
+    const state = session.machine(frame)
+    return state === undefined ? null : toRpcMachine(session, state, session.storage(frame))
   },
 })
 

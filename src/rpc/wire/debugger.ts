@@ -4,8 +4,6 @@ import type { FrameState } from '../../debugger/chapter.ts'
 import type { BreakpointRequest, DebugSession } from '../../debugger/debug-session.ts'
 import type { Value } from '../../debugger/value.ts'
 import { type Hex, toFixedHex, toHex } from '../../encoding/hex.ts'
-import { opcodeAt } from '../../evm/code-analysis.ts'
-import { CHAIN_RULES } from '../../evm/rules.ts'
 import type { SourceFile } from '../../source-level/source-file.ts'
 import { anyText, names } from '../json-forms.ts'
 import { arrayOf, expected, object, type Parameter, scalar } from '../parameter.ts'
@@ -146,13 +144,14 @@ const MOST_MEMORY = 1 << 20
 
 /** The machine's state; the memory behind the first MiB is left out. */
 export function toRpcMachine(
-  { message, pc, stack, memory }: FrameState,
+  session: DebugSession,
+  state: FrameState,
   storage: ReadonlyMap<bigint, bigint>,
 ): z.infer<typeof DebugMachine> {
-  const opcode = opcodeAt(message.code ?? new Uint8Array(0), pc)
+  const { pc, stack, memory } = state
   return {
     pc,
-    opcode: CHAIN_RULES.opcodes[opcode]?.name ?? `0x${opcode.toString(16)}`,
+    opcode: session.opcodeOf(state),
     stack: stack.map((word) => toFixedHex(word, 32)),
     memory: toHex(memory.subarray(0, MOST_MEMORY)),
     storage: Object.fromEntries(
