@@ -3,7 +3,7 @@ import { FallbackProvider, FetchRequest, getCreateAddress, JsonRpcProvider, kecc
 import { createPublicClient, defineChain, fallback, type Hex, http } from 'viem'
 import type { ChaosPlanInput } from '../../src/chaos/plan.ts'
 import { createNode, type Node, serve } from '../../src/index.ts'
-import { COW_KEY } from '../support/noting-chain.ts'
+import { COW, COW_KEY } from '../support/noting-chain.ts'
 
 /** What the app asks of a library. A receipt that is not there is null. */
 interface Client {
@@ -68,6 +68,9 @@ const TIMEOUT_MS = 500
 /** Init code of a contract that logs what it is called with: `36 6000 6000 37 6007 36 6000 a1 00`. */
 const LOGGER = '0x600d600c600039600d6000f33660006000376007366000a100'
 
+/** The contract of the sender's first transaction; REMASC logs too, once a chain is long enough. */
+const CONTRACT = getCreateAddress({ from: COW, nonce: 0 }) as Hex
+
 function viemClient(urls: readonly string[]): Client {
   const chain = defineChain({
     id: CHAIN_ID,
@@ -93,7 +96,11 @@ function viemClient(urls: readonly string[]): Client {
     },
     height: async () => Number(await client.getBlockNumber()),
     async logs(from, to) {
-      const found = await client.getLogs({ fromBlock: BigInt(from), toBlock: BigInt(to) })
+      const found = await client.getLogs({
+        address: CONTRACT,
+        fromBlock: BigInt(from),
+        toBlock: BigInt(to),
+      })
       return found.map(({ transactionHash, topics, data }) => ({
         transaction: transactionHash,
         topics: [...topics],
@@ -125,7 +132,7 @@ function ethersClient(urls: readonly string[]): Client {
     },
     height: () => client.getBlockNumber(),
     async logs(fromBlock, toBlock) {
-      const found = await client.getLogs({ fromBlock, toBlock })
+      const found = await client.getLogs({ address: CONTRACT, fromBlock, toBlock })
       return found.map(({ transactionHash, topics, data }) => ({
         transaction: transactionHash,
         topics: [...topics],
@@ -170,10 +177,9 @@ function sent(client: Client, raw: Hex): Promise<unknown> {
 /** The transactions of the app: a contract, and calls that it logs. */
 async function signed(): Promise<{ readonly raw: Hex; readonly hash: Hex }[]> {
   const wallet = new Wallet(COW_KEY)
-  const contract = getCreateAddress({ from: wallet.address, nonce: 0 })
   const requests = [
     { data: LOGGER, gasLimit: 200_000 },
-    ...Array.from({ length: SENDS }, (_, i) => ({ to: contract, data: `0x0${i + 1}`, gasLimit: 100_000 })),
+    ...Array.from({ length: SENDS }, (_, i) => ({ to: CONTRACT, data: `0x0${i + 1}`, gasLimit: 100_000 })),
   ]
   return Promise.all(
     requests.map(async (request, nonce) => {
