@@ -26,6 +26,9 @@ const IN_BROWSER = /\bCHROMIUM\b/
 /** Pack, install and compile: `npm run test:install`. */
 const installing = ['test/packaging/package.test.ts', 'test/runners/runners.test.ts']
 
+/** Solidity's compilers themselves, which `scripts/tools` brings: `npm run test:compilers`. */
+const compiling = ['test/apis/real-compilers.test.ts']
+
 /** Runs each block of the documents: `npm run test:recipes`. */
 const recipes = ['test/docs/recipes.test.ts']
 
@@ -75,7 +78,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: [FILES],
-          exclude: [...isolated, ...inBrowser, ...installing, ...recipes],
+          exclude: [...isolated, ...inBrowser, ...installing, ...recipes, ...compiling],
           isolate: false,
         },
       },
@@ -83,6 +86,7 @@ export default defineConfig({
       { extends: true, test: { name: 'browser', include: inBrowser, isolate: false } },
       { extends: true, test: { name: 'install', include: installing } },
       { extends: true, test: { name: 'recipes', include: recipes } },
+      { extends: true, test: { name: 'compilers', include: compiling } },
     ],
   },
 })

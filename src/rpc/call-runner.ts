@@ -190,8 +190,18 @@ export class CallRunner {
 
   /** Each member by its name: a spread of those that all calls share is copied by a slow path of V8. */
   #context(engine: Engine, session: Session, deadline: number, forkAnew?: Context['forkAnew']): Context {
-    const { peg, chaos, options, methods, filters, logTexts, subscriptions, consoleHistory, debugSessions, usage } =
-      this.#shared
+    const {
+      peg,
+      chaos,
+      options,
+      methods,
+      filters,
+      logTexts,
+      subscriptions,
+      consoleHistory,
+      debugSessions,
+      usage,
+    } = this.#shared
     return {
       engine,
       forkAnew,
