@@ -21,6 +21,9 @@ export type BridgeName = (typeof BRIDGES)[number]
 /** Chain ids above it have a V that is no safe integer (EIP-155). */
 const MOST_CHAIN_ID = 2 ** 47 - 19
 
+/** A payout reads the uncles of the seven blocks above the one that it pays for, all of which are before its own. */
+const LEAST_MATURITY = 8
+
 const count = z.int().min(0)
 const positive = z.int().min(1)
 const address = z
@@ -64,7 +67,7 @@ const NetworkFile = z.strictObject({
   parentChainSeconds: z.strictObject({ window: positive, windowSinceRskip297: positive.optional() }),
   /** docs/internals/protocol.md#54-remasc-payout */
   remasc: z.strictObject({
-    maturity: positive,
+    maturity: z.int().min(LEAST_MATURITY),
     syntheticSpan: positive,
     labs: address,
     labsBeforeRskip218: address.optional(),

@@ -101,13 +101,20 @@ export class ExecutedCodes {
   }
 
   #add(key: string, { code, isCreation }: Omit<ExecutedCode, 'counts'>): ExecutedCode {
-    const executed = { code, isCreation, counts: new InstructionCounts(code.length) }
-    const bytes = code.length + executed.counts.size
-    if (this.#bytes + bytes > this.#mostBytes) this.#dropped++
-    else {
-      this.#bytes += bytes
-      this.#byHash.set(key, executed)
+    let bytes = 0
+    const noteSize = () => {
+      if (this.#byHash.get(key) !== executed) return
+      const size = code.length + executed.counts.size
+      this.#bytes += size - bytes
+      bytes = size
+      if (this.#bytes <= this.#mostBytes) return
+      this.#bytes -= size
+      this.#byHash.delete(key)
+      this.#dropped++
     }
+    const executed: ExecutedCode = { code, isCreation, counts: new InstructionCounts(code.length, noteSize) }
+    this.#byHash.set(key, executed)
+    noteSize()
     return executed
   }
 }

@@ -72,6 +72,12 @@ export class DebugSession {
     return this.#parts.execution.length
   }
 
+  /** Estimated memory, bytes. */
+  get bytes(): number {
+    const { execution } = this.#parts
+    return execution.bytes + (this.#states === execution ? 0 : this.#states.bytes)
+  }
+
   get execution(): Execution {
     return this.#parts.execution
   }
@@ -92,12 +98,22 @@ export class DebugSession {
     this.#computed = undefined
   }
 
-  /** Moves. */
-  move(kind: MoveKind, direction: Direction, breakpoints: BreakpointRequest): Moved {
-    const result = moved(this.#parts, this.#step, kind, direction, this.#breakpoints(breakpoints))
-    this.#step = result.step
-    this.#reason = result.reason
-    return result
+  /** Moves. `pause` is called again and again, and a promise waited for. */
+  async move(
+    kind: MoveKind,
+    direction: Direction,
+    breakpoints: BreakpointRequest,
+    pause: () => Promise<void> | undefined = () => undefined,
+  ): Promise<Moved> {
+    const search = moved(this.#parts, this.#step, kind, direction, this.#breakpoints(breakpoints))
+    let at = search.next()
+    while (at.done !== true) {
+      await pause()
+      at = search.next()
+    }
+    this.#step = at.value.step
+    this.#reason = at.value.reason
+    return at.value
   }
 
   /** Moves to a step; beyond the ends to the nearest one. */
@@ -137,9 +153,12 @@ export class DebugSession {
 
   /** The value of an expression in a frame: variables, members, elements. Throws a `VariableError`. Reads the state, which may throw. */
   evaluate(frame: number, expression: string): Value {
+    // An expression may have hundreds of keys that are variables.
+    const read = new Map<ScopeName, readonly Value[] | undefined>()
     const scope: EvaluationScope = (name) => {
       for (const one of ['locals', 'message', 'state'] as const) {
-        const found = this.variables(frame, one)?.findLast((value) => value.name === name)
+        if (!read.has(one)) read.set(one, this.variables(frame, one))
+        const found = read.get(one)?.findLast((value) => value.name === name)
         if (found !== undefined) return found
       }
       return undefined

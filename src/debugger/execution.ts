@@ -32,6 +32,9 @@ export interface ExecutionParts {
   readonly before: StateReader | undefined
 }
 
+/** Memory of a step beside the chapters, bytes: its program counter, the stack pointer, and a stop that may begin there. */
+const STEP_BYTES = 16
+
 /** A step in its message. */
 export interface StepInMessage {
   readonly message: RecordedMessage
@@ -59,6 +62,11 @@ export class Execution {
     this.events = parts.events
     this.failures = parts.failures
     this.segments = parts.segments
+  }
+
+  /** Estimated memory, bytes. */
+  get bytes(): number {
+    return this.#parts.chapters.reduce((sum, { bytes }) => sum + bytes, STEP_BYTES * this.length)
   }
 
   /** The message, its step and the program counter of a step. */

@@ -120,8 +120,12 @@ export class MemoryReader extends Reader {
 
 /** Reads call data: what has a fixed length stands in place, and of the rest the distance from the beginning of its tuple. */
 export class CallDataReader extends Reader {
+  /** By key: a type may stand in others any number of times. */
+  readonly #dynamic = new Map<string, boolean>()
+  readonly #heads = new Map<string, bigint>()
+
   elements(name: string, type: ArrayType, first: bigint, length: bigint): Value {
-    const size = this.#headSize(type.base, 0)
+    const size = this.#headSize(type.base)
     return arrayValue(name, type.label, length, (index, number) =>
       this.#inTuple(index, type.base, first, size * number),
     )
@@ -129,46 +133,71 @@ export class CallDataReader extends Reader {
 
   protected struct(name: string, type: StructType, offset: bigint): Value {
     const names = type.members.map((member) => member.name)
-    return partedValue(name, type.label, type.label.replace(/^struct /, ''), names, (wanted) =>
-      this.tuple(type.members, offset).find((member) => member.name === wanted),
-    )
+    let heads: readonly bigint[] | undefined
+    return partedValue(name, type.label, type.label.replace(/^struct /, ''), names, (wanted) => {
+      heads ??= this.#headsOf(type.members)
+      const index = names.indexOf(wanted)
+      const member = type.members[index]
+      return member && this.#inTuple(wanted, member.type, offset, heads[index] ?? 0n)
+    })
   }
 
   /** The members of a tuple that begins at a byte. */
   tuple(members: readonly { readonly name: string; readonly type: string }[], start: bigint): Value[] {
+    const heads = this.#headsOf(members)
+    return members.map(({ name, type }, index) => this.#inTuple(name, type, start, heads[index] ?? 0n))
+  }
+
+  /** Where the members of a tuple stand in it. */
+  #headsOf(members: readonly { readonly type: string }[]): readonly bigint[] {
     let head = 0n
-    return members.map(({ name, type }) => {
-      const found = this.#inTuple(name, type, start, head)
-      head += this.#headSize(type, 0)
-      return found
+    return members.map(({ type }) => {
+      const own = head
+      head += this.#headSize(type)
+      return own
     })
   }
 
   #inTuple(name: string, key: string, start: bigint, head: bigint): Value {
     const type = this.types.typeOf(key)
-    if (type === undefined || !this.#isDynamic(type, 0)) return this.at(name, key, start + head)
+    if (type === undefined || !this.#isDynamic(key)) return this.at(name, key, start + head)
     const distance = this.bytes.word(start + head)
     return distance === undefined
       ? plainValue(name, type.label, UNKNOWN_TEXT)
       : this.at(name, key, start + distance)
   }
 
-  #isDynamic(type: StorageType, depth: number): boolean {
-    const isDynamicKey = (key: string): boolean => {
-      const inner = this.types.typeOf(key)
-      return inner !== undefined && depth < WORD && this.#isDynamic(inner, depth + 1)
-    }
-    if (type.kind === 'array') return type.length === undefined || isDynamicKey(type.base)
-    if (type.kind === 'struct') return type.members.some((member) => isDynamicKey(member.type))
+  #isDynamic(key: string): boolean {
+    const known = this.#dynamic.get(key)
+    if (known !== undefined) return known
+    // Of a type that holds itself, which only a malformed tree has.
+    this.#dynamic.set(key, false)
+    const type = this.types.typeOf(key)
+    const found = type !== undefined && this.#readDynamic(type)
+    this.#dynamic.set(key, found)
+    return found
+  }
+
+  #readDynamic(type: StorageType): boolean {
+    if (type.kind === 'array') return type.length === undefined || this.#isDynamic(type.base)
+    if (type.kind === 'struct') return type.members.some((member) => this.#isDynamic(member.type))
     return type.kind === 'string' || type.kind === 'bytes'
   }
 
   /** Bytes of a type within a tuple. */
-  #headSize(key: string, depth: number): bigint {
+  #headSize(key: string): bigint {
+    const known = this.#heads.get(key)
+    if (known !== undefined) return known
+    this.#heads.set(key, WORDS)
     const type = this.types.typeOf(key)
-    if (type === undefined || depth > WORD || this.#isDynamic(type, 0)) return WORDS
-    if (type.kind === 'array') return (type.length ?? 0n) * this.#headSize(type.base, depth + 1)
+    const size = type === undefined || this.#isDynamic(key) ? WORDS : this.#readHeadSize(type)
+    this.#heads.set(key, size)
+    return size
+  }
+
+  #readHeadSize(type: StorageType): bigint {
+    if (type.kind === 'array') return (type.length ?? 0n) * this.#headSize(type.base)
     if (type.kind !== 'struct') return WORDS
-    return type.members.reduce((size, member) => size + this.#headSize(member.type, depth + 1), 0n)
+    return type.members.reduce((size, member) => size + this.#headSize(member.type), 0n)
   }
 }

@@ -35,6 +35,12 @@ export interface MoveParts {
   readonly steps: SourceSteps
 }
 
+/** Stops between two pauses of a search. */
+const PAUSE_STOPS = 16_384
+
+/** A search, which pauses at each `yield`: a long execution has millions of stops. */
+export type Search<T> = Generator<void, T, void>
+
 function isWithin(outer: SourceFrame, inner: SourceFrame): boolean {
   let frame: SourceFrame | undefined = inner
   while (frame !== undefined && frame.depth > outer.depth) frame = frame.parent
@@ -42,19 +48,34 @@ function isWithin(outer: SourceFrame, inner: SourceFrame): boolean {
 }
 
 /** The nearest stop that a test accepts, in a direction from a step on, which does not count. */
-function nearestStop(
+function* nearestStop(
   steps: SourceSteps,
   from: number,
   direction: Direction,
   accepts: (index: number) => boolean,
-): number | undefined {
+): Search<number | undefined> {
   const last = steps.lastUpTo(from)
-  if (direction === 'forward') {
-    for (let index = last + 1; index < steps.length; index++) if (accepts(index)) return steps.stepAt(index)
-    return undefined
+  const isAtStop = last >= 0 && steps.stepAt(last) === from
+  const by = direction === 'forward' ? 1 : -1
+  const first = direction === 'back' && !isAtStop ? last : last + by
+  for (let index = first; index >= 0 && index < steps.length; index += by) {
+    if (accepts(index)) return steps.stepAt(index)
+    if (index % PAUSE_STOPS === 0) yield
   }
-  const first = last >= 0 && steps.stepAt(last) === from ? last - 1 : last
-  for (let index = first; index >= 0; index--) if (accepts(index)) return steps.stepAt(index)
+  return undefined
+}
+
+/** The first step after one from which on a frame that a test accepts is the innermost one. */
+function* nextChange(
+  steps: SourceSteps,
+  from: number,
+  accepts: (frame: SourceFrame) => boolean,
+): Search<number | undefined> {
+  for (let index = steps.lastChangeUpTo(from) + 1; index < steps.changes; index++) {
+    const { step, frame } = steps.changeAt(index)
+    if (frame !== undefined && accepts(frame)) return step
+    if (index % PAUSE_STOPS === 0) yield
+  }
   return undefined
 }
 
@@ -73,7 +94,7 @@ function toStop(parts: MoveParts, direction: Direction, step: number | undefined
   return step === undefined ? edge(parts, direction) : { step, reason: 'step' }
 }
 
-function over(parts: MoveParts, from: number, direction: Direction): Moved {
+function* over(parts: MoveParts, from: number, direction: Direction): Search<Moved> {
   const { steps } = parts
   const own = shownAround(steps, from)
   const isOwn = (index: number): boolean => {
@@ -82,10 +103,10 @@ function over(parts: MoveParts, from: number, direction: Direction): Moved {
     const frame = steps.at(index)?.frame
     return frame !== undefined && isWithin(frame, own)
   }
-  return toStop(parts, direction, nearestStop(steps, from, direction, isOwn))
+  return toStop(parts, direction, yield* nearestStop(steps, from, direction, isOwn))
 }
 
-function out(parts: MoveParts, from: number, direction: Direction): Moved {
+function* out(parts: MoveParts, from: number, direction: Direction): Search<Moved> {
   const { steps } = parts
   const own = shownAround(steps, from)
   let caller = own?.parent
@@ -93,13 +114,18 @@ function out(parts: MoveParts, from: number, direction: Direction): Moved {
   if (own === undefined || caller === undefined) return edge(parts, direction)
   if (direction === 'back') return { step: own.entry - 1, reason: 'step' }
   const outer = caller
-  const found = steps.nextChange(from, (frame) => isWithin(frame, outer))
+  const found = yield* nextChange(steps, from, (frame) => isWithin(frame, outer))
   return toStop(parts, direction, found)
 }
 
-function toBreakpoint(parts: MoveParts, from: number, direction: Direction, breakpoints: Breakpoints): Moved {
+function* toBreakpoint(
+  parts: MoveParts,
+  from: number,
+  direction: Direction,
+  breakpoints: Breakpoints,
+): Search<Moved> {
   const { steps } = parts
-  const line = nearestStop(steps, from, direction, (index) => {
+  const line = yield* nearestStop(steps, from, direction, (index) => {
     const statement = steps.statementAt(index)
     return statement !== undefined && breakpoints.isAt(statement)
   })
@@ -118,29 +144,25 @@ function toBreakpoint(parts: MoveParts, from: number, direction: Direction, brea
 }
 
 /** Where a move from a step ends. */
-export function moved(
+export function* moved(
   parts: MoveParts,
   from: number,
   kind: MoveKind,
   direction: Direction,
   breakpoints: Breakpoints,
-): Moved {
+): Search<Moved> {
   switch (kind) {
     case 'instruction': {
       const step = from + (direction === 'forward' ? 1 : -1)
       return step < 0 || step >= parts.execution.length ? edge(parts, direction) : { step, reason: 'step' }
     }
     case 'into':
-      return toStop(
-        parts,
-        direction,
-        nearestStop(parts.steps, from, direction, () => true),
-      )
+      return toStop(parts, direction, yield* nearestStop(parts.steps, from, direction, () => true))
     case 'over':
-      return over(parts, from, direction)
+      return yield* over(parts, from, direction)
     case 'out':
-      return out(parts, from, direction)
+      return yield* out(parts, from, direction)
     case 'continue':
-      return toBreakpoint(parts, from, direction, breakpoints)
+      return yield* toBreakpoint(parts, from, direction, breakpoints)
   }
 }

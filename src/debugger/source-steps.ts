@@ -297,13 +297,19 @@ export class SourceSteps {
     return this.#statements[index]
   }
 
-  /** The first step after one from which on a frame that a test accepts is the innermost one. */
-  nextChange(step: number, accepts: (frame: SourceFrame) => boolean): number | undefined {
-    for (let index = this.#changeSteps.lastUpTo(step) + 1; index < this.#changeSteps.length; index++) {
-      const frame = this.#frames[this.#changeFrames.at(index)]
-      if (frame !== undefined && accepts(frame)) return this.#changeSteps.at(index)
-    }
-    return undefined
+  /** How often the innermost frame changes. */
+  get changes(): number {
+    return this.#changeSteps.length
+  }
+
+  /** The index of the last change up to a step; -1 where none is. */
+  lastChangeUpTo(step: number): number {
+    return this.#changeSteps.lastUpTo(step)
+  }
+
+  /** The step of the change at an index, and the frame that is the innermost one from there on. */
+  changeAt(index: number): { readonly step: number; readonly frame: SourceFrame | undefined } {
+    return { step: this.#changeSteps.at(index), frame: this.#frames[this.#changeFrames.at(index)] }
   }
 
   /** The index of the last stop up to a step; -1 where none is. */

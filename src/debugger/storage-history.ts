@@ -43,7 +43,8 @@ export class StorageHistory {
   exit(step: number, hasFailed: boolean): void {
     const writes = this.#open.pop() ?? []
     if (!hasFailed) {
-      this.#open.at(-1)?.push(...writes)
+      const outer = this.#open.at(-1)
+      for (const write of writes) outer?.push(write)
       return
     }
     for (const { line, before } of writes.reverse()) {

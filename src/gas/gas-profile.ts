@@ -26,6 +26,12 @@ const FRAMES = {
   unrecorded: { name: '(not recorded)' },
 } as const satisfies Record<string, GasFrame>
 
+/** Instructions between two pauses. */
+const PAUSE_INSTRUCTIONS = 16_384
+
+/** Called again and again; a promise is waited for. */
+type Pause = () => Promise<void> | undefined
+
 /** The gas of transactions. */
 export class GasProfile {
   readonly #root = new GasNode({ name: 'all' })
@@ -37,8 +43,12 @@ export class GasProfile {
   #gasUsed = 0
   #refunds = 0
 
-  /** Adds a transaction; the gas of all frames less the refund is that of its receipt. */
-  add({ transaction, gasUsed, intrinsic, root }: SpentGas, codeOf: CodeOf): void {
+  /** Adds a transaction; the gas of all frames less the refund is that of its receipt. It may have run millions of instructions. */
+  async add(
+    { transaction, gasUsed, intrinsic, root }: SpentGas,
+    codeOf: CodeOf,
+    pause: Pause = () => undefined,
+  ): Promise<void> {
     this.#transactions++
     this.#gasUsed += gasUsed
     if (root === undefined) {
@@ -47,7 +57,7 @@ export class GasProfile {
     }
     this.#refunds += intrinsic + root.gasUsed - gasUsed
     this.#root.child(FRAMES.intrinsic).spend(intrinsic, undefined)
-    this.#visit(root, this.#root, codeOf)
+    await this.#visit(root, codeOf, pause)
     this.#count(transaction, root, codeOf(root), gasUsed)
   }
 
@@ -65,23 +75,24 @@ export class GasProfile {
     }
   }
 
-  #visit(message: GasMessage, above: GasNode, codeOf: CodeOf): void {
-    const waiting: { message: GasMessage; above: GasNode }[] = [{ message, above }]
+  async #visit(message: GasMessage, codeOf: CodeOf, pause: Pause): Promise<void> {
+    const waiting: { message: GasMessage; above: GasNode }[] = [{ message, above: this.#root }]
+    const onSent = (sent: GasMessage, above: GasNode) => void waiting.push({ message: sent, above })
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const code = codeOf(next.message)
       const stack = new MessageStack(next.above.child(frameOf(next.message, code)), next.message, code)
       stack.top.calls++
-      this.#spend(next.message, code, stack, (sent, node) => waiting.push({ message: sent, above: node }))
+      for (const _ of this.#spend(next.message, code, stack, onSent)) await pause()
     }
   }
 
-  /** Adds what each instruction of a message spent. */
-  #spend(
+  /** Adds what each instruction of a message spent; pauses at each `yield`. */
+  *#spend(
     message: GasMessage,
     code: CodeMap | undefined,
     stack: MessageStack,
     onSent: (message: GasMessage, node: GasNode) => void,
-  ): void {
+  ): Generator<void, void, void> {
     const contract = nameOf(message, code)
     let sent = 0
     const { pcs } = message
@@ -98,6 +109,7 @@ export class GasProfile {
       }
       node.spend(gas, code && this.#lineAt(code, pc))
       this.#spendIn(contract, message.code?.[pc] ?? 0, gas)
+      if (index % PAUSE_INSTRUCTIONS === PAUSE_INSTRUCTIONS - 1) yield
     }
     if (deposit > 0) stack.top.child(FRAMES.deposit).spend(deposit, undefined)
   }

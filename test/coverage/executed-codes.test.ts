@@ -111,3 +111,18 @@ it('leaves out codes beyond its memory, and says how many', () => {
   codes.clear()
   expect(codes.dropped).toBe(0)
 })
+
+it('keeps counts that grow while code runs within the memory for the record', () => {
+  const codes = new ExecutedCodes(100_000)
+  const counts = Array.from({ length: 9 }, (_, index) => {
+    const tracer = codes.tracer()
+    tracer.enter?.({ kind: 'create' } as Parameters<NonNullable<Tracer['enter']>>[0])
+    return tracer.countsOf?.(new Uint8Array(2000).fill(index))
+  })
+  expect(codes.all).toHaveLength(9)
+  for (const one of counts) one?.reach(1999)
+  const bytes = codes.all.reduce((sum, { code, counts: { size } }) => sum + code.length + size, 0)
+  expect(bytes).toBeLessThanOrEqual(100_000)
+  expect(codes.all.length).toBeGreaterThan(0)
+  expect(codes.all.length + codes.dropped).toBe(9)
+})

@@ -32,7 +32,7 @@ async function atEvents(of: DebuggerCase, hash: Hex): Promise<Found[]> {
   session.goTo(0)
   const found: Found[] = []
   for (const { log } of session.execution.events) {
-    session.move('continue', 'forward', ALL)
+    await session.move('continue', 'forward', ALL)
     const logged = loggedVariables(log.data)
     found.push({ logged, shown: evaluated(session, Object.keys(logged)) })
   }

@@ -1,6 +1,6 @@
 /** Moves, the call stack, state variables and what a session keeps, on the contracts of the fixtures. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readStorageLayout } from '../../src/abi/storage/layout.ts'
 import type { DebugSession } from '../../src/debugger/debug-session.ts'
 import type { Direction, MoveKind } from '../../src/debugger/moves.ts'
@@ -32,8 +32,8 @@ describe('a session', () => {
     const { session } = await of.debug(await of.call(address, 'values', 41, -3, '0x01020304', true))
     // The arguments of the modifier, its body, and the function's.
     expect(place(session)).toEqual(['values:51'])
-    const move = (kind: MoveKind, direction: Direction = 'forward') => {
-      session.move(kind, direction, NOTHING)
+    const move = async (kind: MoveKind, direction: Direction = 'forward') => {
+      await session.move(kind, direction, NOTHING)
       return place(session)
     }
     const lines = [
@@ -48,40 +48,48 @@ describe('a session', () => {
       'values:60',
       'values:61',
     ]
-    for (const line of lines) expect(move('over')).toEqual([line])
-    expect(move('into')).toEqual(['helper:66', 'values:61'])
-    expect(move('over')).toEqual(['helper:67', 'values:61'])
-    expect(move('into')).toEqual(['pair:73', 'helper:67', 'values:61'])
-    expect(move('out')).toEqual(['helper:67', 'values:61'])
-    expect(move('over')).toEqual(['helper:68', 'values:61'])
-    expect(move('over', 'back')).toEqual(['helper:67', 'values:61'])
-    expect(move('out', 'back')).toEqual(['values:61'])
-    expect(move('over')).toEqual(['values:62'])
-    expect(move('over', 'back')).toEqual(['values:61'])
+    for (const line of lines) expect(await move('over')).toEqual([line])
+    expect(await move('into')).toEqual(['helper:66', 'values:61'])
+    expect(await move('over')).toEqual(['helper:67', 'values:61'])
+    expect(await move('into')).toEqual(['pair:73', 'helper:67', 'values:61'])
+    expect(await move('out')).toEqual(['helper:67', 'values:61'])
+    expect(await move('over')).toEqual(['helper:68', 'values:61'])
+    expect(await move('over', 'back')).toEqual(['helper:67', 'values:61'])
+    expect(await move('out', 'back')).toEqual(['values:61'])
+    expect(await move('over')).toEqual(['values:62'])
+    expect(await move('over', 'back')).toEqual(['values:61'])
   })
 
   it('stops at lines, events and failures, in both directions', async () => {
     const { session } = await of.debug(await of.call(address, 'loops', 3))
     const lines = { ...NOTHING, lines: new Map([['Old.sol', new Set([81])]]) }
     const squares: unknown[] = []
-    while (session.move('continue', 'forward', lines).reason === 'breakpoint') {
+    while ((await session.move('continue', 'forward', lines)).reason === 'breakpoint') {
       squares.push(session.evaluate(0, 'square').text)
     }
     expect(squares).toEqual(['0', '1', '4'])
     expect(session.reason).toBe('end')
-    expect(session.move('continue', 'back', { ...NOTHING, events: true }).reason).toBe('event')
+    expect((await session.move('continue', 'back', { ...NOTHING, events: true })).reason).toBe('event')
     expect(session.evaluate(0, 'left').text).toBe('2')
-    expect(session.move('continue', 'back', lines).reason).toBe('breakpoint')
+    expect((await session.move('continue', 'back', lines)).reason).toBe('breakpoint')
     expect(session.evaluate(0, 'i').text).toBe('2')
-    expect(session.move('continue', 'back', NOTHING)).toEqual({ step: 0, reason: 'start' })
-    expect(session.move('continue', 'forward', { ...NOTHING, failures: true }).reason).toBe('end')
+    expect(await session.move('continue', 'back', NOTHING)).toEqual({ step: 0, reason: 'start' })
+    expect((await session.move('continue', 'forward', { ...NOTHING, failures: true })).reason).toBe('end')
+  })
+
+  it('reads the variables of each scope once for an expression', async () => {
+    const { session } = await of.debug(await of.call(address, 'loops', 3))
+    const variables = vi.spyOn(session, 'variables')
+    // Two names, of which one is a key.
+    expect(session.evaluate(0, 'balances[msg.sender]').text).toBe('0')
+    expect(variables.mock.calls.map(([, scope]) => scope)).toEqual(['locals', 'message', 'state'])
   })
 
   it('shows the callers in other contracts', async () => {
     const { session } = await of.debug(await of.call(address, 'calling', address, 6))
     const lines = { ...NOTHING, lines: new Map([['Old.sol', new Set([93])]]) }
-    session.move('continue', 'forward', lines)
-    session.move('continue', 'forward', lines)
+    await session.move('continue', 'forward', lines)
+    await session.move('continue', 'forward', lines)
     expect(place(session)).toEqual(['factorial:93', 'factorial:93', 'calling:141'])
     expect(session.evaluate(2, 'before').text).toBe('8')
     expect(session.evaluate(1, 'n').text).toBe('3')
@@ -98,18 +106,19 @@ describe('a session', () => {
         const { pc, stack, memory } = session.machine(0) ?? {}
         return { step: session.step, shown: session.stack(), pc, stack, memory }
       }
-      fc.assert(
-        fc.property(fc.nat({ max: session.length - 1 }), fc.integer({ min: 1, max: 60 }), (start, count) => {
+      const starts = fc.nat({ max: session.length - 1 })
+      await fc.assert(
+        fc.asyncProperty(starts, fc.integer({ min: 1, max: 60 }), async (start, count) => {
           session.goTo(start)
-          session.move(kind, 'forward', NOTHING)
+          await session.move(kind, 'forward', NOTHING)
           const from = state()
           let made = 0
           for (; made < count; made++) {
             const before = session.step
-            session.move(kind, 'forward', NOTHING)
+            await session.move(kind, 'forward', NOTHING)
             if (session.step === before) break
           }
-          for (let move = 0; move < made; move++) session.move(kind, 'back', NOTHING)
+          for (let move = 0; move < made; move++) await session.move(kind, 'back', NOTHING)
           expect(state()).toEqual(from)
         }),
         { numRuns: 25 },

@@ -34,7 +34,7 @@ it.each(referenceFiles())('%s: to the unit', async (file) => {
         expect(root, 'the run was recorded').toBeDefined()
         const intrinsic = Number(vm.rulesAt(block.header.number).intrinsicGas(transaction))
         const profile = new GasProfile()
-        profile.add({ transaction, gasUsed, intrinsic, root }, () => undefined)
+        await profile.add({ transaction, gasUsed, intrinsic, root }, () => undefined)
         const report = profile.report([])
         expect(sum(report.stacks) - report.refunds).toBe(gasUsed)
         expect(report.refunds).toBeGreaterThanOrEqual(0)
@@ -50,7 +50,7 @@ it.each(referenceFiles())('%s: to the unit', async (file) => {
   expect(transactions).toBeGreaterThan(0)
 })
 
-it('keeps the sum where a transaction runs longer than its record', () => {
+it('keeps the sum where a transaction runs longer than its record', async () => {
   const recorder = new GasRecorder(4096)
   const call = { depth: 0, from: '0x', to: '0x', value: 0n, input: new Uint8Array() } as const
   const start = { ...call, kind: 'call', gas: 100_000n, isPrecompile: false, runsCode: true } as const
@@ -66,6 +66,29 @@ it('keeps the sum where a transaction runs longer than its record', () => {
   expect(root?.length).toBeLessThan(2000)
   const profile = new GasProfile()
   const transaction = { to: '0x' } as const
-  profile.add({ transaction, gasUsed: 71_000, intrinsic: 21_000, root }, () => undefined)
+  await profile.add({ transaction, gasUsed: 71_000, intrinsic: 21_000, root }, () => undefined)
   expect(sum(profile.report([]).stacks)).toBe(71_000)
+})
+
+it('pauses while it adds a long transaction', async () => {
+  const recorder = new GasRecorder()
+  const call = { depth: 0, from: '0x', to: '0x', value: 0n, input: new Uint8Array() } as const
+  const gas = 1_000_000
+  recorder.enter({ ...call, kind: 'call', gas: BigInt(gas), isPrecompile: false, runsCode: true })
+  const code = new Uint8Array(10)
+  for (let step = 0; step < 100_000; step++) recorder.step({ code, pc: 0, gas: gas - step } as never)
+  recorder.exit({ gasUsed: 100_000n, output: new Uint8Array() })
+  const profile = new GasProfile()
+  let pauses = 0
+  const spent = { transaction: { to: '0x' } as const, gasUsed: 121_000, intrinsic: 21_000 }
+  await profile.add(
+    { ...spent, root: recorder.root },
+    () => undefined,
+    () => {
+      pauses++
+      return undefined
+    },
+  )
+  expect(pauses).toBeGreaterThan(5)
+  expect(sum(profile.report([]).stacks)).toBe(121_000)
 })

@@ -20,7 +20,7 @@ function definitions() {
   }
   const genesis = JSON.parse(readFileSync(new URL('../../genesis/regtest.json', import.meta.url), 'utf8'))
   genesis.alloc[FUNDED.slice(2)] = { balance: '77' }
-  const remasc = { ...regtest.remasc, maturity: 3 }
+  const remasc = { ...regtest.remasc, maturity: 8 }
   const mine = { ...regtest, name: 'mine', chainId: 4242, genesis, remasc }
   return { folder, write, mine, chain: write('mine.json', mine) }
 }
@@ -52,6 +52,22 @@ describe('a network of a file', () => {
     await expect(createNode({ dataDir })).rejects.toThrow('is of chain mine (chain id 4242), not regtest')
     const other = write('other.json', { ...mine, maxSecondsInFuture: 9 })
     await expect(createNode({ chain: other, dataDir })).rejects.toThrow('is of another network mine')
+  })
+
+  it('pays rewards at the least maturity, and refuses one below, which has too few blocks above', async () => {
+    const { write } = definitions()
+    const chain = (maturity: number) => {
+      const remasc = { ...regtest.remasc, maturity, syntheticSpan: 1 }
+      return write(`${maturity}.json`, { ...regtest, name: 'short', remasc })
+    }
+    await expect(createNode({ chain: chain(7) })).rejects.toThrow('remasc.maturity: ')
+    const node = await createNode({ chain: chain(8), mining: 'manual' })
+    try {
+      for (let block = 1; block <= 12; block++) await node.request({ method: 'evm_mine', params: [] })
+      expect(await node.request({ method: 'eth_blockNumber', params: [] })).toBe('0xc')
+    } finally {
+      await node.close()
+    }
   })
 
   it('is refused with its file and member', async () => {

@@ -3,6 +3,7 @@ import {
   Breakpoint,
   DebugSession,
   InitializedEvent,
+  Response,
   type Scope,
   Source,
   StackFrame,
@@ -13,6 +14,8 @@ import {
 import type { DebugProtocol } from '@vscode/debugprotocol'
 import { messageOf } from '../../errors.ts'
 import { createRemote } from '../remote.ts'
+import { framesOf } from './frames.ts'
+import { faultOf } from './requests.ts'
 import { boundLine, SourcePaths } from './source-paths.ts'
 import { type LaunchOptions, launchOptions, targetOf } from './targets.ts'
 import { VariableReferences } from './variables.ts'
@@ -46,11 +49,31 @@ export class NodeDebugSession extends DebugSession {
   /** Lines by source. */
   readonly #lines = new Map<string, readonly number[]>()
   #filters: readonly string[] = []
+  #isOver = false
+  /** Ends with the last move: one is made at a time. */
+  #moves: Promise<void> = Promise.resolve()
 
   constructor() {
     super()
     this.setDebuggerLinesStartAt1(true)
     this.setDebuggerColumnsStartAt1(true)
+  }
+
+  override start(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): void {
+    super.start(framesOf(input), output)
+  }
+
+  /** The editor has gone, or was sent away: the session on the node ends too. */
+  override shutdown(): void {
+    void this.#close()
+    super.shutdown()
+  }
+
+  protected override dispatchRequest(request: DebugProtocol.Request): void {
+    const given: unknown = request.arguments ?? {}
+    const fault = faultOf(request.command, given)
+    if (fault === undefined) super.dispatchRequest({ ...request, arguments: given })
+    else this.sendErrorResponse(new Response(request), { id: ERROR_CODE, format: fault, showUser: true })
   }
 
   protected override initializeRequest(response: DebugProtocol.InitializeResponse): void {
@@ -75,15 +98,16 @@ export class NodeDebugSession extends DebugSession {
     this.sendResponse(response)
   }
 
-  /** Runs the work of a request, and answers it; what the work throws is the answer otherwise. */
-  async #answer(response: DebugProtocol.Response, work: () => Promise<void> | void): Promise<void> {
+  /** Runs the work of a request, and answers it; what the work throws is the answer otherwise. Returns whether it was done. */
+  async #answer(response: DebugProtocol.Response, work: () => Promise<void> | void): Promise<boolean> {
     try {
       await work()
     } catch (error) {
       this.sendErrorResponse(response, { id: ERROR_CODE, format: messageOf(error), showUser: true })
-      return
+      return false
     }
     this.sendResponse(response)
+    return true
   }
 
   #opened(): Open {
@@ -92,11 +116,15 @@ export class NodeDebugSession extends DebugSession {
   }
 
   async #start(response: DebugProtocol.Response, given: unknown): Promise<void> {
-    await this.#answer(response, async () => {
+    const isOpen = await this.#answer(response, async () => {
       const options = launchOptions(given)
       const session = await RemoteSession.open(createRemote(options.url), await targetOf(options))
       if (session === undefined)
         throw new Error('There is nothing to debug: it is not known, or runs no code.')
+      if (this.#isOver || this.#open !== undefined) {
+        await session.close()
+        throw new Error('The session is over, or debugs something already.')
+      }
       this.#options = options
       this.#open = {
         session,
@@ -104,7 +132,7 @@ export class NodeDebugSession extends DebugSession {
         variables: new VariableReferences(session),
       }
     })
-    if (this.#open !== undefined) this.sendEvent(new InitializedEvent())
+    if (isOpen) this.sendEvent(new InitializedEvent())
   }
 
   protected override launchRequest(
@@ -126,7 +154,7 @@ export class NodeDebugSession extends DebugSession {
     const place = this.#open?.session.place
     if (place === undefined) return
     if (place.reason === 'start' && this.#options?.stopOnEntry === false) {
-      void this.#move({ move: 'continue', direction: 'forward' })
+      this.#queue({ move: 'continue', direction: 'forward' })
     } else this.#stopped(place)
   }
 
@@ -143,9 +171,14 @@ export class NodeDebugSession extends DebugSession {
     this.sendEvent(event)
   }
 
-  /** Moves and reports where; a move forward at the end ends the session. */
+  #queue(move: Move): void {
+    this.#moves = this.#moves.then(() => this.#move(move))
+  }
+
+  /** Moves and reports where; a move forward at the end ends the session. Never rejects. */
   async #move(move: Move): Promise<void> {
-    const { session } = this.#opened()
+    const session = this.#open?.session
+    if (session === undefined) return
     const before = session.place
     try {
       const place = await session.move(move, {
@@ -162,8 +195,8 @@ export class NodeDebugSession extends DebugSession {
   }
 
   #moving(response: DebugProtocol.Response, move: Move, granularity?: string): void {
-    this.sendResponse(response)
-    void this.#move(granularity === 'instruction' ? { ...move, move: 'instruction' } : move)
+    void this.#answer(response, () => void this.#opened())
+    this.#queue(granularity === 'instruction' ? { ...move, move: 'instruction' } : move)
   }
 
   protected override continueRequest(response: DebugProtocol.ContinueResponse): void {
@@ -336,6 +369,7 @@ export class NodeDebugSession extends DebugSession {
   }
 
   async #close(): Promise<void> {
+    this.#isOver = true
     const open = this.#open
     this.#open = undefined
     // The node may be gone already.
@@ -350,7 +384,7 @@ export class NodeDebugSession extends DebugSession {
   protected override disconnectRequest(response: DebugProtocol.DisconnectResponse): void {
     void this.#close().then(() => {
       this.sendResponse(response)
-      this.shutdown()
+      super.shutdown()
     })
   }
 }

@@ -58,7 +58,9 @@ async function simulationTarget(path: string, { step, block }: LaunchOptions): P
   try {
     json = JSON.parse(await readFile(path, 'utf8'))
   } catch (error) {
-    throw refused(`simulation: ${path} cannot be read: ${messageOf(error)}`)
+    // What a parser tells of a malformed file has parts of its content.
+    const reason = error instanceof SyntaxError ? 'it is not JSON' : messageOf(error)
+    throw refused(`simulation: ${path} cannot be read: ${reason}`)
   }
   const read = SimulationFile.safeParse(json)
   if (!read.success) throw refused(`simulation: ${path} holds no simulation with steps`)

@@ -5,6 +5,7 @@ import { GasProfile } from '../../gas/gas-profile.ts'
 import { type GasMessage, GasRecorder } from '../../gas/gas-recorder.ts'
 import { type GasReport, mergeGas } from '../../gas/gas-report.ts'
 import type { CodeOf } from '../../source-level/stack/message-run.ts'
+import { createEventLoopYield } from '../event-loop.ts'
 import type { Emitter } from '../events.ts'
 import type { EngineEvents } from '../model.ts'
 import type { Replays } from '../queries/replay.ts'
@@ -86,6 +87,7 @@ export class EngineGas implements Gas {
     const unknown: CodeOf = () => undefined
     const codeOf = root === undefined ? unknown : await maps.of(root).catch(() => unknown)
     const intrinsic = transaction.isRemasc ? 0 : Number(rules.intrinsicGas(transaction))
-    profile.add({ transaction, gasUsed: Number(receipt.gasUsed), intrinsic, root }, codeOf)
+    const spent = { transaction, gasUsed: Number(receipt.gasUsed), intrinsic, root }
+    await profile.add(spent, codeOf, createEventLoopYield('query'))
   }
 }

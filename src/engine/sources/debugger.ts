@@ -42,6 +42,8 @@ export type DebugTarget =
 /** A session, and what can run its execution again. */
 export interface OpenDebugSession {
   readonly session: DebugSession
+  /** Moves the session, and lets others run meanwhile. */
+  move(...to: Parameters<DebugSession['move']>): Promise<unknown>
   /** Runs the execution again where the states around the session's step are not kept. Throws as a replay does. */
   settle(timeoutMs?: number): Promise<void>
   /** Lets go of the states that the session reads. */
@@ -86,6 +88,7 @@ export class SourceDebugger implements Debugger {
     let release = this.#parts.holdStates()
     return {
       session,
+      move: (kind, direction, breakpoints) => session.move(kind, direction, breakpoints, pause),
       settle: async (limitMs) => {
         if (session.isKept) return
         const states = await this.#run(target, session.step, limitMs)

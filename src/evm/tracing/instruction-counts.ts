@@ -10,9 +10,11 @@ export class InstructionCounts {
   #runs: Uint32Array
   #jumps: Uint32Array
   readonly #most: number
+  readonly #onGrowth: (() => void) | undefined
 
-  /** `length`: bytes of the code. */
-  constructor(length: number) {
+  /** `length`: bytes of the code. `onGrowth` is called when `size` has grown. */
+  constructor(length: number, onGrowth?: () => void) {
+    this.#onGrowth = onGrowth
     // Behind the code is a STOP.
     this.#most = length + 1
     const room = Math.min(this.#most, FIRST_ROOM)
@@ -41,6 +43,7 @@ export class InstructionCounts {
     if (room > this.#runs.length) {
       this.#runs = grown(this.#runs, room)
       this.#jumps = grown(this.#jumps, room)
+      this.#onGrowth?.()
     }
     return this.#runs
   }

@@ -8,8 +8,10 @@ import { invalidParams } from '../../errors.ts'
 import type { Session } from '../session.ts'
 import { heldId } from './filters.ts'
 
-/** Sessions that are open at once: each may hold some 100 MiB. The one that was used longest ago is closed for another one. */
+/** Sessions that are open at once. The one that was used longest ago is closed for another one. */
 const MOST_SESSIONS = 8
+/** Bytes of all sessions. One alone may be larger. */
+const MOST_BYTES = 1 << 30
 /** A session that is not used for this time is closed, milliseconds. */
 const IDLE_MS = 15 * 60_000
 
@@ -67,7 +69,7 @@ export class DebugSessions {
   add(opened: OpenDebugSession, { owner, onClose }: Pick<Session, 'owner' | 'onClose'>): Hex {
     const id = heldId(this.#parts.random)
     this.#kept.set(id, { owner, opened, used: this.#parts.elapsed() })
-    if (this.#kept.size > MOST_SESSIONS) this.#forgetOldest()
+    this.#makeRoom()
     onClose?.(() => this.#forget(id))
     this.#watch()
     return id
@@ -90,9 +92,15 @@ export class DebugSessions {
     return true
   }
 
-  #forgetOldest(): void {
-    const [oldest] = [...this.#kept].toSorted(([, a], [, b]) => a.used - b.used)
-    if (oldest !== undefined) this.#forget(oldest[0])
+  /** Closes sessions until the others are few and small enough; the one that was used last stays. */
+  #makeRoom(): void {
+    const byUse = [...this.#kept].toSorted(([, a], [, b]) => a.used - b.used)
+    let bytes = byUse.reduce((sum, [, { opened }]) => sum + opened.session.bytes, 0)
+    for (const [id, { opened }] of byUse.slice(0, -1)) {
+      if (this.#kept.size <= MOST_SESSIONS && bytes <= MOST_BYTES) return
+      bytes -= opened.session.bytes
+      this.#forget(id)
+    }
   }
 
   #forget(id: Hex): void {

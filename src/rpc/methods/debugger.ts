@@ -189,7 +189,7 @@ export const evm_debugMove = method({
   async run({ session: id, move, direction, breakpoints, step }, context) {
     const opened = context.debugSessions.find(id, context.session)
     if (move === 'to') opened.session.goTo(step)
-    else opened.session.move(move, direction, breakpointsOf(breakpoints))
+    else await opened.move(move, direction, breakpointsOf(breakpoints))
     await opened.settle(timeLeft(context))
     return placeOf(id, opened, context)
   },
