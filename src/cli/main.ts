@@ -103,6 +103,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./trace.ts').then(({ fillTraceCommand }) => fillTraceCommand),
   ],
   [
+    'replay',
+    'repeat a recorded session, and name what differs',
+    () => import('./replay.ts').then(({ fillReplayCommand }) => fillReplayCommand),
+  ],
+  [
     'drift',
     "execute transactions of a running node under Ethereum's rules, and compare",
     () => import('./compare-rules.ts').then(({ fillCompareCommand }) => fillCompareCommand),

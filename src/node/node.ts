@@ -16,6 +16,7 @@ import { NodeError } from '../errors.ts'
 import { silentLogger } from '../logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from '../options/options.ts'
 import type { Peg } from '../peg/peg.ts'
+import type { Recorder } from '../recording/recorder.ts'
 import type { Cluster, Joining } from '../replication/cluster.ts'
 import { createAnswer } from '../rpc/cluster-answer.ts'
 import { createRoute, withNodeId } from '../rpc/cluster-routes.ts'
@@ -132,6 +133,20 @@ export async function createNodeFrom(
   from?: CopyStart,
   remote?: RemoteChain,
 ): Promise<Node> {
+  const recording = await recordingOf(given)
+  const { options, recorder } = recording ?? { options: given, recorder: undefined }
+  return openNode(options, from, remote, recorder).catch(async (error) => {
+    await recorder?.close()
+    throw error
+  })
+}
+
+async function openNode(
+  given: NodeOptions,
+  from: CopyStart | undefined,
+  remote: RemoteChain | undefined,
+  recorder: Recorder | undefined,
+): Promise<Node> {
   const parts = await partsOf(given, from)
   const { options, logger } = parts
   const upstream = remote ?? (from === undefined ? await openUpstream(options, logger) : undefined)
@@ -161,9 +176,22 @@ export async function createNodeFrom(
     await holder.close()
     throw error
   })
-  const node = nodeOf(opened, dispatcher, cluster)
+  const node = nodeOf(
+    opened,
+    recorder?.attach(dispatcher, { holder, methods: METHODS, options }) ?? dispatcher,
+    cluster,
+    recorder,
+  )
   setOrigin(node, originIn(opened, dispatcher))
   return node
+}
+
+/** The recording that the options ask for; its code is not loaded otherwise. */
+async function recordingOf({ record, ...given }: NodeOptions) {
+  if (record === undefined) return undefined
+  resolveNodeOptions(given)
+  const { Recorder } = await import('../recording/recorder.ts')
+  return Recorder.open({ ...given, record }, VERSION, given.logger ?? silentLogger)
 }
 
 function accountsOf(options: ResolvedNodeOptions): Promise<LocalAccounts> {
@@ -250,6 +278,7 @@ function nodeOf(
   { parts, chains, holder }: Opened,
   dispatcher: Dispatcher,
   cluster: Cluster | undefined,
+  recorder: Recorder | undefined,
 ): Node {
   const { options, ownPeers } = parts
   const caller = new InProcessCaller(parts.logger)
@@ -266,6 +295,7 @@ function nodeOf(
     await chains.peg?.close()
     await holder.close()
     await ownPeers?.close()
+    await recorder?.close()
   }
 
   chains.peg?.forwardBy(({ verb, path, body }) =>
@@ -292,10 +322,14 @@ function nodeOf(
     },
     async override(address, changes) {
       const { engine } = holder
-      await engine.dev.editState([editOf(address, changes, layoutsOf(engine))])
+      const work = () => engine.dev.editState([editOf(address, changes, layoutsOf(engine))])
+      await (recorder === undefined ? work() : recorder.run('override', [address, changes], work))
     },
     simulate: (steps, given) => simulate({ engine: holder.engine, options }, steps, given),
-    addSources: (given) => addSources(holder.engine, given),
+    addSources(given) {
+      const work = () => addSources(holder.engine, given)
+      return recorder === undefined ? work() : recorder.run('addSources', [given], work)
+    },
     on(event, listener) {
       // Libraries also listen to events that a node in process never emits, such as a change of its chain.
       if (event === 'message') caller.add(listener)
