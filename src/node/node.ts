@@ -273,6 +273,13 @@ function permissionsOf(options: ResolvedNodeOptions): (method: AnyMethod) => boo
   return (method) => namespaceRules(method.namespace).needsBitcoin !== true && permits(method)
 }
 
+/** The error of a request as callers in process get it. */
+function requestError(error: unknown, { dialect }: Pick<ResolvedNodeOptions, 'dialect'>): RpcError {
+  if (error instanceof RpcError) return error
+  const stackTrace = error instanceof NodeError ? error.stackTrace : undefined
+  return new RpcError(errorObjectIn(dialect, error), stackTrace)
+}
+
 /** The node as its users see it; its functions need no `this`. */
 function nodeOf(
   { parts, chains, holder }: Opened,
@@ -311,15 +318,10 @@ function nodeOf(
     apis,
     peers: holder.engine.peers,
     options,
-    async request({ method, params, signal }) {
-      try {
-        return await dispatcher.request(method, params ?? [], caller.session, { signal })
-      } catch (error) {
-        if (error instanceof RpcError) throw error
-        const stackTrace = error instanceof NodeError ? error.stackTrace : undefined
-        throw new RpcError(errorObjectIn(options.dialect, error), stackTrace)
-      }
-    },
+    request: ({ method, params, signal }) =>
+      dispatcher.request(method, params ?? [], caller.session, { signal }).catch((error: unknown) => {
+        throw requestError(error, options)
+      }),
     async override(address, changes) {
       const { engine } = holder
       const work = () => engine.dev.editState([editOf(address, changes, layoutsOf(engine))])

@@ -32,8 +32,8 @@ export function vitestText({ options, time }: Header, lines: readonly NumberedLi
   const alloc = options.alloc === undefined ? '' : ', alloc: new Map(Object.entries(OPTIONS.alloc))'
   const clock = options.frozenClock === undefined || options.frozenClock === false ? ' now: () => time,' : ''
   return `${[
-    "import { createNode } from 'tandem'",
-    "import { expect, it } from 'vitest'",
+    `import { createNode } from ${json('tandem')}`,
+    `import { expect, it } from ${json('vitest')}`,
     '',
     `const OPTIONS = ${json(options)}`,
     '',
