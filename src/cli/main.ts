@@ -118,6 +118,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./dap.ts').then(({ fillDapCommand }) => fillDapCommand),
   ],
   [
+    'replay',
+    'repeat a recorded session, and name what differs',
+    () => import('./replay.ts').then(({ fillReplayCommand }) => fillReplayCommand),
+  ],
+  [
     'drift',
     "execute transactions under Ethereum's rules, or under other rules of this chain, and compare",
     () => import('./compare-rules.ts').then(({ fillCompareCommand }) => fillCompareCommand),

@@ -19,6 +19,7 @@ import type { Engine, Queries } from './engine.ts'
 import { createEmitter } from './events.ts'
 import { createChainIndexes } from './index/chain-indexes.ts'
 import { createMining } from './mining/mining.ts'
+import type { IntervalTimer } from './mining/schedule.ts'
 import type { EngineEvents, MiningMode } from './model.ts'
 import type { ParentChain } from './parent-chain.ts'
 import type { EngineParts } from './parts.ts'
@@ -83,6 +84,8 @@ export interface EngineOptions extends QueryOptions {
   readonly parentChain?: ParentChain | undefined
   /** Minimum time between two submissions of work, milliseconds; 0 is no limit. */
   readonly workRateLimitMs: number
+  /** Ends the intervals of interval mining; a timer of Node.js unless given. */
+  readonly intervalTimer?: IntervalTimer | undefined
   /**
    * Runs before each command and throws where it must not run: on the nodes of a cluster that do not lead. With it, the
    * node mines and writes nothing until `replica.lead`.
@@ -166,6 +169,7 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
     signature: options.signature,
     workRateLimitMs: options.workRateLimitMs,
     onTick: () => lifetime.onTick(),
+    timer: options.intervalTimer,
     isClosing: () => lifetime.isClosing,
   })
   const { discardPending } = mining

@@ -178,6 +178,7 @@ export class ChainOpener {
       order: options.order,
       accountSlots: options.accountSlots,
       workRateLimitMs: options.workRateLimitMs,
+      intervalTimer: options.intervalTimer,
       callGasCap: gasCap(given.callGasCap, callGasCap, blockGasLimit),
       gasEstimationCap: gasCap(given.gasEstimationCap, gasEstimationCap, blockGasLimit),
       timeoutMs: options.rpcTimeoutMs,

@@ -4,11 +4,10 @@ import { copyOnWrite } from '../abi/registry.ts'
 import { HttpApis } from '../apis/http-apis.ts'
 import type { ApiAnswers } from '../apis/request.ts'
 import { isLocalNetwork } from '../chain/network.ts'
-import { ChaosSwitch } from '../chaos/switch.ts'
-import { type Hex, toHex } from '../encoding/hex.ts'
+import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
-import { createForkAnew, openUpstream } from '../engine/fork/open-upstream.ts'
+import { openUpstream } from '../engine/fork/open-upstream.ts'
 import { openPeers, type Peers } from '../engine/peers/peer-scoring.ts'
 import { createRandomness } from '../engine/randomness.ts'
 import type { CoverageReport } from '../engine/recording/model.ts'
@@ -21,31 +20,28 @@ import type { GasReport } from '../gas/gas-report.ts'
 import { silentLogger } from '../logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from '../options/options.ts'
 import type { Peg } from '../peg/peg.ts'
-import type { Cluster, Joining } from '../replication/cluster.ts'
+import type { Recorder } from '../recording/recorder.ts'
+import type { Cluster } from '../replication/cluster.ts'
 import { createAnswer } from '../rpc/cluster-answer.ts'
-import { createRoute, withNodeId } from '../rpc/cluster-routes.ts'
 import { checkMethodTimeouts } from '../rpc/deadlines.ts'
 import { errorObjectIn } from '../rpc/dialects.ts'
-import { createDispatcher, type Dispatcher } from '../rpc/dispatcher.ts'
+import type { Dispatcher } from '../rpc/dispatcher.ts'
 import { RpcError } from '../rpc/error-codes.ts'
 import { type Health, readHealth } from '../rpc/health.ts'
-import type { AnyMethod } from '../rpc/method.ts'
-import { namesOf as namesOfMethod, namespaceRules } from '../rpc/method-names.ts'
 import { METHODS } from '../rpc/methods/index.ts'
-import { createPermissions } from '../rpc/permissions.ts'
-import { checkMethodEntries, methodsOpenIn } from '../rpc/profiles.ts'
+import { checkMethodEntries } from '../rpc/profiles.ts'
 import { layoutsOf } from '../rpc/simulation-options.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
 import { keyFilesIn } from '../store/key-files.ts'
-import type { Store } from '../store/level.ts'
 import { createMemoryStore } from '../store/memory-store.ts'
 import { type AccountChanges, editOf } from './account-changes.ts'
 import { addArtifacts, addSources } from './added-sources.ts'
 import { ChainOpener, type NodeParts } from './chain-opener.ts'
 import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { networkOf } from './network-file.ts'
-import { copyOf, type Origin, type Shared, type Start, setOrigin } from './origin.ts'
-import { clientVersion, clockOf, namesOf, VERSION } from './parts.ts'
+import { type CopyStart, dispatcherOf, type Opened } from './node-dispatcher.ts'
+import { copyOf, type Origin, setOrigin } from './origin.ts'
+import { clockOf, namesOf, VERSION } from './parts.ts'
 import { closeRecordings, reportsOf, startRecordings } from './recording-files.ts'
 import { type SimulateOptions, type SimulateResults, type SimulateStep, simulate } from './simulation.ts'
 
@@ -117,18 +113,6 @@ export interface Node {
 /** The folder of a data directory that holds key files. */
 const KEY_FOLDER = 'keystore'
 
-/** What a copy of a node begins with, and the store that it owns. */
-type CopyStart = Start & { readonly store: Store; readonly shared?: Shared | undefined }
-
-/** A node whose chain is open. */
-interface Opened {
-  readonly parts: NodeParts
-  readonly chains: ChainOpener
-  readonly holder: EngineHolder
-  /** Present in a node of a cluster. */
-  readonly joining: Joining | undefined
-}
-
 /**
  * Starts a node, by default in memory on the local network with automining.
  * Throws `NodeError`: `invalid-options` names the option, `database` the directory and what is wrong with it.
@@ -145,6 +129,20 @@ export async function createNodeFrom(
   given: NodeOptions,
   from?: CopyStart,
   remote?: RemoteChain,
+): Promise<Node> {
+  const recording = await recordingOf(given)
+  const { options, recorder } = recording ?? { options: given, recorder: undefined }
+  return openNode(options, from, remote, recorder).catch(async (error) => {
+    await recorder?.close()
+    throw error
+  })
+}
+
+async function openNode(
+  given: NodeOptions,
+  from: CopyStart | undefined,
+  remote: RemoteChain | undefined,
+  recorder: Recorder | undefined,
 ): Promise<Node> {
   const parts = await partsOf(given, from)
   const { options, logger } = parts
@@ -175,7 +173,8 @@ export async function createNodeFrom(
     await holder.close()
     throw error
   })
-  const node = nodeOf(opened, dispatcher, cluster)
+  const seen = recorder?.attach(dispatcher, { holder, methods: METHODS, options }) ?? dispatcher
+  const node = nodeOf(opened, seen, cluster, recorder)
   await setChaos(node, dispatcher)
   setOrigin(node, originIn(opened, dispatcher))
   return node
@@ -191,6 +190,14 @@ async function setChaos({ options, close }: Node, { chaos }: Dispatcher): Promis
     if (!(error instanceof NodeError)) throw error
     throw new NodeError('invalid-options', `Option "chaos": ${error.message}`)
   }
+}
+
+/** The recording that the options ask for; its code is not loaded otherwise. */
+async function recordingOf({ record, ...given }: NodeOptions) {
+  if (record === undefined) return undefined
+  resolveNodeOptions(given)
+  const { Recorder } = await import('../recording/recorder.ts')
+  return Recorder.open({ ...given, record }, VERSION, given.logger ?? silentLogger)
 }
 
 function accountsOf(options: ResolvedNodeOptions): Promise<LocalAccounts> {
@@ -241,62 +248,6 @@ function recordingsOf(options: ResolvedNodeOptions): Recordings {
   return recordings
 }
 
-function dispatcherOf(
-  { parts, chains, holder, joining }: Opened,
-  from: CopyStart | undefined,
-  clusterOf: () => Cluster | undefined,
-): Dispatcher {
-  const { options, logger, random, now } = parts
-  const start = async (remote: RemoteChain | undefined) => (await chains.open(remote)).engine
-  // A chain in which another node has a part is not replaced.
-  const isShared = from !== undefined || joining !== undefined || options.bitcoin
-  const permits = permissionsOf(options)
-  return createDispatcher({
-    methods: METHODS,
-    node: holder,
-    chaos: new ChaosSwitch({
-      node: holder,
-      logger,
-      isOpen: openNames(permits),
-      newSeed: () => options.seed ?? toHex(random('instance', 8)),
-      refusal:
-        joining && 'A node of a cluster cannot have chaos: its chain is that of all nodes of the cluster.',
-    }),
-    forkAnew: isShared ? undefined : createForkAnew({ holder, options, logger, start }),
-    options: {
-      ...options,
-      release: VERSION,
-      beganAsFork: holder.engine.fork !== undefined,
-      clientVersion: options.clientVersion ?? clientVersion(options),
-    },
-    permits,
-    logger,
-    peg: chains.peg,
-    random: joining === undefined ? random : withNodeId(random, joining.id),
-    route: joining && createRoute(clusterOf),
-    position: joining && clusterOf,
-    elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
-    onCall: options.onCall,
-    load: from?.shared?.load,
-  })
-}
-
-/** Whether a name is that of an open method; asked for with chaos only. */
-function openNames(permits: (method: AnyMethod) => boolean): (name: string) => boolean {
-  let names: ReadonlySet<string> | undefined
-  return (name) => {
-    names ??= new Set(METHODS.filter(permits).flatMap(namesOfMethod))
-    return names.has(name)
-  }
-}
-
-/** Which methods are open by the options. */
-function permissionsOf(options: ResolvedNodeOptions): (method: AnyMethod) => boolean {
-  const permits = createPermissions(options.methods, methodsOpenIn(options, METHODS))
-  if (options.bitcoin) return permits
-  return (method) => namespaceRules(method.namespace).needsBitcoin !== true && permits(method)
-}
-
 /** The calls of the node's users: errors have the form of the dialect, and chaos disturbs them while it is set. */
 function requestOf(
   { dialect }: ResolvedNodeOptions,
@@ -321,6 +272,7 @@ function nodeOf(
   { parts, chains, holder }: Opened,
   dispatcher: Dispatcher,
   cluster: Cluster | undefined,
+  recorder: Recorder | undefined,
 ): Node {
   const { options, ownPeers, logger } = parts
   parts.recordings.hold()
@@ -340,6 +292,7 @@ function nodeOf(
     await chains.peg?.close()
     await holder.close()
     await ownPeers?.close()
+    await recorder?.close()
   }
 
   chains.peg?.forwardBy(({ verb, path, body }) =>
@@ -358,10 +311,14 @@ function nodeOf(
     request: requestOf(options, dispatcher, caller),
     async override(address, changes) {
       const { engine } = holder
-      await engine.dev.editState([editOf(address, changes, layoutsOf(engine))])
+      const work = () => engine.dev.editState([editOf(address, changes, layoutsOf(engine))])
+      await (recorder === undefined ? work() : recorder.run('override', [address, changes], work))
     },
     simulate: (steps, given) => simulate({ engine: holder.engine, options }, steps, given),
-    addSources: (given) => addSources(holder.engine, given),
+    addSources(given) {
+      const work = () => addSources(holder.engine, given)
+      return recorder === undefined ? work() : recorder.run('addSources', [given], work)
+    },
     ...reportsOf(holder),
     on(event, listener) {
       // Libraries also listen to events that a node in process never emits, such as a change of its chain.

@@ -49,7 +49,7 @@ export async function createPool({ size = DEFAULT_SIZE, base }: PoolOptions = {}
   const origin = originOf(node)
   checkCopied(origin)
   const { given, store, start } = origin
-  const { dataDir: _dataDir, cluster: _cluster, ...options } = given
+  const { dataDir: _dataDir, cluster: _cluster, record: _record, ...options } = given
   const beginning = start()
   const frozen = await freezeEntries(store)
   if (base === undefined) await node.close()
@@ -65,7 +65,7 @@ export function createLivePool(size: number, base: object): LivePool {
   const origin = originOf(base)
   checkCopied(origin)
   const { given, store, start, shared, version } = origin
-  const { dataDir: _dataDir, cluster: _cluster, ...options } = given
+  const { dataDir: _dataDir, cluster: _cluster, record: _record, ...options } = given
   let copied: { readonly version: string; readonly entries: Promise<FrozenEntries> } | undefined
 
   return poolOf(size, async () => {

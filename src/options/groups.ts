@@ -30,7 +30,7 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
   },
   {
     title: 'JSON-RPC',
-    keys: words(`profile methods dialect clientVersion hideRemasc singleUseSnapshots minedReverts stackTraces stateOverride
+    keys: words(`profile methods record dialect clientVersion hideRemasc singleUseSnapshots minedReverts stackTraces stateOverride
       strictCalls abi callGasCap gasEstimationCap`),
   },
   {

@@ -47,6 +47,11 @@ interface NodeParts {
   readonly logger?: Logger | undefined
   /** Seconds since 1970; the wall clock when absent. */
   readonly now?: (() => number) | undefined
+  /**
+   * Ends the intervals of interval mining: calls back once after a delay in milliseconds; the function that it returns
+   * prevents that. A timer of Node.js when absent.
+   */
+  readonly intervalTimer?: ((milliseconds: number, onEnd: () => Promise<void>) => () => void) | undefined
   readonly onCall?: OnCall | undefined
   /** Accounts of the genesis of a new local chain, beside the local accounts. */
   readonly alloc?: GenesisAlloc | undefined
@@ -174,7 +179,7 @@ function checkTakeover(values: Values<typeof NODE_SETTINGS>): void {
 
 /** Checks node options and fills in defaults. Throws `invalid-options` for an unknown, malformed or contradicting option. */
 export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
-  const parts = ['logger', 'now', 'onCall', 'onConsole', 'alloc', 'genesis']
+  const parts = ['logger', 'now', 'intervalTimer', 'onCall', 'onConsole', 'alloc', 'genesis']
   const values = resolve(NODE_SETTINGS, given, given, parts) as Values<typeof NODE_SETTINGS>
   if (values.memory === true && values.dataDir !== undefined) {
     throw new NodeError('invalid-options', 'Options "memory" and "dataDir" contradict each other.')
@@ -197,8 +202,8 @@ export function resolveNodeOptions(given: NodeOptions): ResolvedNodeOptions {
   const wallet = values.wallet && !hasNoWallet(values, given)
   const isRaised = values.hideRemasc && given.maxBatch === undefined
   const maxBatch = isRaised ? Math.max(values.maxBatch, BATCH_OF_ETHERS) : values.maxBatch
-  const { logger, now, onCall, onConsole, alloc, genesis } = given
-  return { ...values, maxBatch, wallet, logger, now, onCall, onConsole, alloc, genesis }
+  const { logger, now, intervalTimer, onCall, onConsole, alloc, genesis } = given
+  return { ...values, maxBatch, wallet, logger, now, intervalTimer, onCall, onConsole, alloc, genesis }
 }
 
 /**

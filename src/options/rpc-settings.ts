@@ -23,6 +23,12 @@ const METHOD_ENTRY = /^[-+]?[a-zA-Z0-9]+([._]\w+)?$/
 
 /** Gas in gas, sizes in bytes, times in milliseconds. */
 export const RPC_SETTINGS = {
+  record: setting(text, {
+    flag: '--record <file>',
+    help: 'write every request, reply and event to this file, from which tandem replay repeats them; an existing file is replaced',
+    fallback: undefined,
+    fallbackText: 'none',
+  }),
   profile: setting(oneOf('node', 'hosted'), {
     flag: '--profile <name>',
     help: 'node: every method, the limits of the reference node; hosted: methods and limits of the hosted service',

@@ -14,6 +14,8 @@ export interface Parameter<T> {
   schema(): z.ZodType
   /** JSON to a domain value; `name` is the parameter's. Throws `invalid-params`. */
   read(value: unknown, name: string): T
+  /** It holds a password or a key: recordings have a name in its place. */
+  readonly secret?: true
   /** What leaving it out means; without it the parameter is required. */
   readonly absent?: { readonly wire: unknown; readonly value: T }
 }
@@ -41,6 +43,7 @@ export function refuse(name: string, what: string): never {
 interface Scalar<W, T> {
   readonly form: Form<W>
   readonly description?: string
+  readonly secret?: true
   /** Runs for accepted values only, and throws nothing. */
   decode(value: W): T
   /** Runs for all others. */
@@ -48,8 +51,9 @@ interface Scalar<W, T> {
 }
 
 /** A parameter that is one JSON scalar. */
-export function scalar<W, T>({ form, description, decode, refusal }: Scalar<W, T>): Parameter<T> {
+export function scalar<W, T>({ form, description, secret, decode, refusal }: Scalar<W, T>): Parameter<T> {
   return {
+    ...(secret && { secret }),
     schema: description === undefined ? form.schema : () => form.schema().describe(description),
     read(value, name) {
       if (form.accepts(value)) return decode(value)
@@ -114,6 +118,7 @@ export function withText<T>(
 /** Lets null stand for a value. */
 export function orNull<T, U>(parameter: Parameter<T>, value: U): Parameter<T | U> {
   return {
+    ...(parameter.secret && { secret: parameter.secret }),
     schema: () => parameter.schema().nullable(),
     read: (given, name) => (given === null ? value : parameter.read(given, name)),
   }

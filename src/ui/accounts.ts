@@ -6,6 +6,7 @@ import { decodeAll } from './decode.ts'
 import { failureText, type Hex, isHex, messageOf, quantity } from './format.ts'
 import { addressOf } from './input.ts'
 import { isReceipt, type Receipt } from './model.ts'
+import { callAtMoment, type Moment } from './moment.ts'
 import { type Loaded, useQuery } from './query.ts'
 import { hasAccounts, may } from './store.ts'
 
@@ -141,4 +142,10 @@ export async function simulate(message: Message, block: string = 'latest'): Prom
   } catch (error) {
     throw await failureOf(error, message.to)
   }
+}
+
+/** Simulates a message from the chosen account at a moment within a block; returns its output. Throws an Error that gives the failure. */
+export function simulateWithin(message: Message, moment: Moment): Promise<Hex> {
+  const from = sender.value === '' ? undefined : addressOf(sender.value)
+  return callAtMoment(wireOf(message, from), moment)
 }

@@ -17,7 +17,7 @@ import { BlockBuilder, type BuildRequest, type BuiltBlock } from './builder.ts'
 import { createHashrates, type Hashrates } from './hashrates.ts'
 import { createMiner, type Miner } from './miner.ts'
 import { createPending, type Pending } from './pending.ts'
-import { createSchedule, type Schedule } from './schedule.ts'
+import { createSchedule, type IntervalTimer, type Schedule } from './schedule.ts'
 import { type Solutions, SolutionVerifier } from './solution.ts'
 import { CachedWorks, type Works } from './work.ts'
 
@@ -59,6 +59,8 @@ export interface MiningParts extends Chain {
   readonly workRateLimitMs: number
   /** Mines a block when the schedule's timer fires. */
   readonly onTick: () => Promise<void>
+  /** Ends the intervals of the schedule; a timer of Node.js unless given. */
+  readonly timer?: IntervalTimer | undefined
   /** Whether the node is closing, which ends a running search for a proof of work. */
   readonly isClosing: () => boolean
 }
@@ -89,7 +91,7 @@ export function createMining(parts: MiningParts): Mining {
     works,
     solutions: new SolutionVerifier({ ...parts, works, logger, now, elapsed, rateLimitMs }),
     hashrates: createHashrates(now),
-    schedule: createSchedule(parts.mode, parts.onTick),
+    schedule: createSchedule(parts.mode, parts.onTick, parts.timer),
     build: (parent, timestamp, choose) => buildFromPool(parent, timestamp, extraData, inQueue, choose),
     mine,
     buildBranch: (...given) => branches.build(...given),

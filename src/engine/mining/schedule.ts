@@ -22,23 +22,37 @@ export interface Schedule {
   stop(): void
 }
 
-/** Makes a stopped schedule. `tick` runs after each interval; the next interval starts when the tick has settled. */
-export function createSchedule(initial: MiningMode, tick: () => Promise<void>): Schedule {
+/** Calls back once after a delay in milliseconds; the returned function prevents it. */
+export type IntervalTimer = (milliseconds: number, onEnd: () => Promise<void>) => () => void
+
+const nodeTimer: IntervalTimer = (milliseconds, onEnd) => {
+  const timer = setTimeout(onEnd, milliseconds).unref()
+  return () => clearTimeout(timer)
+}
+
+/**
+ * Makes a stopped schedule. `tick` runs after each interval; the next interval starts when the tick has settled. `timer`
+ * ends the intervals, a timer of Node.js unless given.
+ */
+export function createSchedule(
+  initial: MiningMode,
+  tick: () => Promise<void>,
+  timer: IntervalTimer = nodeTimer,
+): Schedule {
   let mode = initial
   let running = false
-  let timer: NodeJS.Timeout | undefined
+  let cancel: (() => void) | undefined
 
   function arm(): void {
-    clearTimeout(timer)
-    timer = undefined
+    cancel?.()
+    cancel = undefined
     const period = intervalOf(mode)
     if (!running || period === undefined) return
-    timer = setTimeout(async () => {
-      const current = timer
+    const current = timer(period, async () => {
       await tick()
-      if (timer === current) arm()
-    }, period)
-    timer.unref()
+      if (cancel === current) arm()
+    })
+    cancel = current
   }
 
   return {

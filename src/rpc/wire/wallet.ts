@@ -9,11 +9,12 @@ import { ANY_NUMBER, anyOf, anyText, literals, text } from '../json-forms.ts'
 import { expected, type Parameter, scalar } from '../parameter.ts'
 import { argumentRefusal, MAX_NUMBER_TEXT } from './scalars.ts'
 
-/** A text; numbers and booleans are read as their JSON text, and null is refused with a message of its own. */
+/** A secret text; numbers and booleans are read as their JSON text, and null is refused with a message of its own. */
 function textParameter(description: string, onNull: string): Parameter<string> {
   return scalar({
     form: anyOf(anyText(), ANY_NUMBER, literals(true, false)),
     description,
+    secret: true,
     decode: String,
     refusal: (value, name) => (value === null || value === undefined ? onNull : expected(name, 'a text')),
   })
@@ -38,6 +39,7 @@ const withoutPrefix = (value: string): string => (value.startsWith('0x') ? value
 export const PrivateKey: Parameter<Uint8Array> = scalar({
   form: text(/^(0x)?[0-9a-fA-F]{64}$/, { where: (value) => isPrivateKey(withoutPrefix(value)) }),
   description: 'private key: 32 bytes in hex',
+  secret: true,
   decode: (value) => fromHex(`0x${withoutPrefix(value)}`),
   refusal(value, name) {
     if (value === null || value === undefined) return 'Key cannot be null.'

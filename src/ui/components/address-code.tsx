@@ -4,6 +4,7 @@ import { type Checked, objectOf, orNull, recordOf } from '../checks.ts'
 import { callFor } from '../client.ts'
 import { byteLength, counted, type Hex, isHex, shortWord } from '../format.ts'
 import { type AbiEntry, isBlock } from '../model.ts'
+import { blockOfMoment, type Moment } from '../moment.ts'
 import { useQuery } from '../query.ts'
 import { knownSignature, selectorsOf } from '../selectors.ts'
 import { may } from '../store.ts'
@@ -57,22 +58,34 @@ const isRange = objectOf({
 })
 type Range = Checked<typeof isRange>
 
-async function loadRange(address: Hex, start: Hex, signal: AbortSignal): Promise<Range> {
-  const { hash, transactions } = await callFor(isBlock, 'eth_getBlockByNumber', ['latest', false], signal)
-  const parameters = [hash, transactions.length, address, start, SLOTS]
+async function loadRange(
+  address: Hex,
+  start: Hex,
+  moment: Moment | undefined,
+  signal: AbortSignal,
+): Promise<Range> {
+  const block = [blockOfMoment(moment), false]
+  const { hash, transactions } = await callFor(isBlock, 'eth_getBlockByNumber', block, signal)
+  const parameters = [hash, moment?.transactions ?? transactions.length, address, start, SLOTS]
   const range = await callFor(orNull(isRange), 'debug_storageRangeAt', parameters, signal)
   return range ?? { storage: {}, nextKey: null }
 }
 
-/** The section of the storage after the head, in the order of the hashes of the slots; absent where the caller may not read it. */
-export function AddressStorage({ address }: { readonly address: Hex }) {
+/** The section of the storage, after the head or at a moment, in the order of the hashes of the slots; absent where the caller may not read it. */
+export function AddressStorage({
+  address,
+  moment,
+}: {
+  readonly address: Hex
+  readonly moment?: Moment | undefined
+}) {
   const [starts, setStarts] = useState<readonly Hex[]>(['0x'])
   useEffect(() => setStarts(['0x']), [address])
   const start = starts.at(-1) ?? '0x'
   const isOpen = may('debug_storageRangeAt')
   const range = useQuery(
-    `${address} ${start} ${isOpen}`,
-    async (signal) => (isOpen ? loadRange(address, start, signal) : undefined),
+    `${address} ${start} ${moment?.block} ${moment?.transactions} ${isOpen}`,
+    async (signal) => (isOpen ? loadRange(address, start, moment, signal) : undefined),
     'live',
   )
   if (!isOpen) return null

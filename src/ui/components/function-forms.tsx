@@ -2,11 +2,12 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { encodeCall, parameterLabel } from '../abi.ts'
-import { maySend, receiptOf, send, simulate } from '../accounts.ts'
+import { maySend, receiptOf, send, simulate, simulateWithin } from '../accounts.ts'
 import { decodeAll } from '../decode.ts'
 import { grouped, type Hex, toBigInt } from '../format.ts'
 import { blockOf, weiOf } from '../input.ts'
 import type { AbiEntry } from '../model.ts'
+import { blockOfMoment, type Moment } from '../moment.ts'
 import { useAction } from '../query.ts'
 import { may } from '../store.ts'
 import { ErrorText } from './action.tsx'
@@ -28,9 +29,11 @@ interface FunctionCall {
 async function read(
   entry: AbiEntry,
   { address, data, value }: FunctionCall,
-  block: string,
+  block: string | Moment,
 ): Promise<ComponentChildren> {
-  const output = await simulate({ to: address, data, value }, block)
+  const message = { to: address, data, value }
+  const output =
+    typeof block === 'string' ? await simulate(message, block) : await simulateWithin(message, block)
   if ((entry.outputs?.length ?? 0) === 0) return 'No failure; the function returns nothing'
   const [decoded] = await decodeAll([{ kind: 'call', data, address, output }])
   if (decoded?.output === undefined) return <Bytes hex={output} label="Output" />
@@ -60,6 +63,12 @@ async function write({ address, data, value }: FunctionCall): Promise<ComponentC
   )
 }
 
+/** The block that a user typed, or else the moment of the page. */
+function placeOf(typed: string, moment: Moment | undefined): string | Moment {
+  if (typed !== '' || moment === undefined) return blockOf(typed)
+  return moment.transactions === undefined ? blockOfMoment(moment) : moment
+}
+
 function outputText({ outputs = [] }: AbiEntry): string {
   return outputs.map(({ name, type }) => (name === '' ? type : `${name} ${type}`)).join(', ')
 }
@@ -70,12 +79,15 @@ function FunctionForm({
   label,
   address,
   block,
+  moment,
 }: {
   readonly entry: AbiEntry
   readonly label: string
   readonly address: Hex
   /** The block that reads are made at, as the user typed it. */
   readonly block: string
+  /** The moment of the page, where the user typed no block. */
+  readonly moment: Moment | undefined
 }) {
   const { inputs, stateMutability } = entry
   const { texts, setText } = useTexts(inputs.length)
@@ -87,7 +99,7 @@ function FunctionForm({
     setOutcome(undefined)
     const data = encodeCall(entry, texts)
     const call = { address, data, value: weiOf(value.value) }
-    setOutcome(await (isSent ? write(call) : read(entry, call, blockOf(block))))
+    setOutcome(await (isSent ? write(call) : read(entry, call, placeOf(block, moment))))
   })
   return (
     <form
@@ -127,9 +139,11 @@ function FunctionForm({
 export function FunctionForms({
   abi,
   address,
+  moment,
 }: {
   readonly abi: readonly AbiEntry[]
   readonly address: Hex
+  readonly moment?: Moment | undefined
 }) {
   const block = useText()
   const functions = abi.filter(({ type }) => type === 'function')
@@ -150,7 +164,13 @@ export function FunctionForms({
               title={title}
               actions={(i === 1 || parts[1][1].length === 0) && maySend() && <SenderChoice />}
             >
-              {i === 0 && <Field label="At block" text={block} placeholder="latest" />}
+              {i === 0 && (
+                <Field
+                  label="At block"
+                  text={block}
+                  placeholder={moment === undefined ? 'latest' : String(moment.block)}
+                />
+              )}
               {entries.map((entry) => (
                 <FunctionForm
                   key={entry.signature}
@@ -158,6 +178,7 @@ export function FunctionForms({
                   label={labelOf(entry)}
                   address={address}
                   block={block.value}
+                  moment={moment}
                 />
               ))}
             </Section>

@@ -1,4 +1,5 @@
 /** `#/address/<0x…>`: an account, its transactions, and for a contract its functions, events, storage and code. */
+import { useState } from 'preact/hooks'
 import { type Checked, objectOf, orNull } from '../checks.ts'
 import { callFor } from '../client.ts'
 import { ErrorText } from '../components/action.tsx'
@@ -11,11 +12,13 @@ import { FileDrop } from '../components/file-drop.tsx'
 import { FunctionForms } from '../components/function-forms.tsx'
 import { Fields, Heading, Section, Show } from '../components/layout.tsx'
 import { openTab, type Tab, Tabs } from '../components/tabs.tsx'
+import { TimeSlider } from '../components/time-slider.tsx'
 import { TokenSections } from '../components/token-sections.tsx'
 import { TokenTransfers } from '../components/token-transfers.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { type ContractAbi, loadAbi } from '../contracts.ts'
 import { grouped, type Hex, isAddress, isHex, toBigInt } from '../format.ts'
+import { balanceAt, blockOfMoment, codeAt, type Moment } from '../moment.ts'
 import { contractName } from '../names.ts'
 import { useQuery } from '../query.ts'
 import { may } from '../store.ts'
@@ -25,18 +28,26 @@ const isOrigin = objectOf({ hash: isHex, creator: isHex })
 
 interface Account {
   readonly balance: Hex
-  readonly nonce: Hex
+  /** Unknown within a block. */
+  readonly nonce: Hex | undefined
   readonly code: Hex
   readonly abi: ContractAbi | null
   readonly token: Token | null
   readonly origin: Checked<typeof isOrigin> | null
 }
 
-async function loadAccount(address: Hex, signal: AbortSignal): Promise<Account> {
+async function loadAccount(address: Hex, moment: Moment | undefined, signal: AbortSignal): Promise<Account> {
+  const block = blockOfMoment(moment)
+  // Only calls read the state within a block; no opcode reads a nonce.
+  const within = moment?.transactions === undefined ? undefined : moment
   const [balance, nonce, code, abi, token, origin] = await Promise.all([
-    callFor(isHex, 'eth_getBalance', [address, 'latest'], signal),
-    callFor(isHex, 'eth_getTransactionCount', [address, 'latest'], signal),
-    callFor(isHex, 'eth_getCode', [address, 'latest'], signal),
+    within === undefined
+      ? callFor(isHex, 'eth_getBalance', [address, block], signal)
+      : balanceAt(address, within, signal),
+    within === undefined ? callFor(isHex, 'eth_getTransactionCount', [address, block], signal) : undefined,
+    within === undefined
+      ? callFor(isHex, 'eth_getCode', [address, block], signal)
+      : codeAt(address, within, signal),
     loadAbi(address, signal),
     loadToken(address, signal),
     may('ots_getContractCreator')
@@ -53,7 +64,11 @@ function AccountFields({ account }: { readonly account: Account }) {
       <Fields
         rows={[
           ['Balance', <Amount key="balance" wei={balance} digits={18} />],
-          ['Nonce', grouped(toBigInt(nonce)), 'Transactions that it has sent, or contracts that it has made'],
+          [
+            'Nonce',
+            nonce && grouped(toBigInt(nonce)),
+            'Transactions that it has sent, or contracts that it has made',
+          ],
           [
             'Token',
             token !== null && (
@@ -77,12 +92,19 @@ function AccountFields({ account }: { readonly account: Account }) {
   )
 }
 
+interface PartsProperties {
+  readonly address: Hex
+  readonly account: Account
+  /** The moment that reads are made at; the present where it is undefined. */
+  readonly moment: Moment | undefined
+}
+
 /** The parts of a contract: functions, history, events, storage and code. */
-function ContractParts({ address, account }: { readonly address: Hex; readonly account: Account }) {
+function ContractParts({ address, account, moment }: PartsProperties) {
   const abi = account.abi?.abi ?? []
   return (
     <>
-      <FunctionForms key={address} abi={abi} address={address} />
+      <FunctionForms key={address} abi={abi} address={address} moment={moment} />
       {account.abi === null && may('evm_setAbi') && (
         <Section title="ABI">
           <p class="dim empty">
@@ -94,7 +116,7 @@ function ContractParts({ address, account }: { readonly address: Hex; readonly a
       <AddressHistory address={address} />
       <AddressEvents address={address} />
       <div class="columns">
-        <AddressStorage address={address} />
+        <AddressStorage address={address} moment={moment} />
         <AddressCode code={account.code} abi={abi} />
       </div>
     </>
@@ -102,7 +124,7 @@ function ContractParts({ address, account }: { readonly address: Hex; readonly a
 }
 
 /** The parts of an account, of which one is open: tokens and source where there are any. */
-function AccountTabs({ address, account }: { readonly address: Hex; readonly account: Account }) {
+function AccountTabs({ address, account, moment }: PartsProperties) {
   const { token } = account
   const isContract = account.code.length > 2
   const tabs: readonly Tab[] = [
@@ -115,7 +137,7 @@ function AccountTabs({ address, account }: { readonly address: Hex; readonly acc
   return (
     <>
       {tabs.length > 1 && <Tabs label="Parts of the account" tabs={tabs} />}
-      {open === '' && isContract && <ContractParts address={address} account={account} />}
+      {open === '' && isContract && <ContractParts address={address} account={account} moment={moment} />}
       {open === '' && !isContract && <AddressHistory address={address} />}
       {open === '' && <AddressPayouts address={address} />}
       {open === 'token' && token !== null && <TokenSections token={token} />}
@@ -126,20 +148,24 @@ function AccountTabs({ address, account }: { readonly address: Hex; readonly acc
 }
 
 function AccountView({ address }: { readonly address: Hex }) {
+  const [moment, setMoment] = useState<Moment | undefined>(undefined)
   const account = useQuery(
-    `${address} ${may('evm_contractAbi')} ${may('ots_getContractCreator')} ${may('evm_token')}`,
-    (signal) => loadAccount(address, signal),
+    `${address} ${moment?.block} ${moment?.transactions} ${may('evm_contractAbi')} ${may('ots_getContractCreator')} ${may('evm_token')}`,
+    (signal) => loadAccount(address, moment, signal),
     'live',
   )
   return (
-    <Show loaded={account}>
-      {(value) => (
-        <>
-          <AccountFields account={value} />
-          <AccountTabs address={address} account={value} />
-        </>
-      )}
-    </Show>
+    <>
+      <TimeSlider moment={moment} onChange={setMoment} />
+      <Show loaded={account}>
+        {(value) => (
+          <>
+            <AccountFields account={value} />
+            <AccountTabs address={address} account={value} moment={moment} />
+          </>
+        )}
+      </Show>
+    </>
   )
 }
 
@@ -154,7 +180,7 @@ export function AddressPage({ argument }: { readonly argument: string }) {
         {name ?? 'Address'} <span class="mono subtitle">{argument}</span>
       </Heading>
       {isValid ? (
-        <AccountView address={address} />
+        <AccountView key={address} address={address} />
       ) : (
         <ErrorText message="This is no address: 0x and 40 hex digits are expected" />
       )}

@@ -1,0 +1,397 @@
+/** Records what a node is asked and answers: the dispatcher of a node with `record`, and the clock that its answers depend on. */
+import { randomBytes } from 'node:crypto'
+import type { EngineHolder } from '../engine/engine-holder.ts'
+import type { Logger } from '../logger.ts'
+import { andThen, type MaybePromise } from '../maybe-promise.ts'
+import { NODE_SETTINGS, type NodeOptions, type OnCall } from '../options/options.ts'
+import { errorObjectIn } from '../rpc/dialects.ts'
+import type { Dispatcher } from '../rpc/dispatcher.ts'
+import { hasInexactId } from '../rpc/exact-ids.ts'
+import type { AnyMethod } from '../rpc/method.ts'
+import { type Notification, notificationText } from '../rpc/notification.ts'
+import type { RawJson } from '../rpc/raw-json.ts'
+import type { Replies, Reply } from '../rpc/reply.ts'
+import type { Session } from '../rpc/session.ts'
+import { dumpText } from '../rpc/wire/state-file.ts'
+import { LineFile, type LinePart } from './line-file.ts'
+import { FORMAT, type Header } from './lines.ts'
+import { SecretMask } from './secrets.ts'
+
+/** Options that decide no answer, or only on the machine that recorded. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'record',
+  'memory',
+  'dataDir',
+  'fsync',
+  'cluster',
+  'clusterName',
+  'role',
+  'clusterCa',
+  'clusterReplicas',
+  'clusterLogBytes',
+  'maxLag',
+  'forkCacheDir',
+])
+
+/** Values as JSON has them: maps as objects, big numbers in hex. */
+function jsonOf(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value)
+  if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString('hex')}`
+  return typeof value === 'bigint' ? `0x${value.toString(16)}` : value
+}
+
+/** How long a request may wait for its reply before it is written without, so that one that is never answered is in the file. */
+const HELD_MS = 200
+
+/** What a recorder needs of the node, once there is one. */
+export interface RecordedNode {
+  readonly holder: EngineHolder
+  readonly methods: readonly AnyMethod[]
+  readonly options: Pick<NodeOptions, 'dialect' | 'dataDir'>
+}
+
+/** Work that was begun. */
+interface Begun {
+  readonly n: number
+  /** The members of its line. */
+  readonly text: string
+}
+
+/** A recording that is being made. */
+export class Recorder {
+  readonly #file: LineFile
+  readonly #logger: Logger
+  readonly #wallClock: () => number
+  #count = 0
+  #open = 0
+  /** Unix seconds at which the last work began: the clock stands there until all has ended. */
+  #time: number
+  /** The work that nothing was written after, which waits for its reply. */
+  #held: Begun | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isBroken = false
+  #hasBegun = false
+  #node: RecordedNode | undefined
+  /** The head of a node in memory before anyone has used it. */
+  #first: { readonly hash: string; readonly postState: string } | undefined
+
+  private constructor(file: LineFile, wallClock: () => number, logger: Logger) {
+    this.#file = file
+    this.#wallClock = wallClock
+    this.#logger = logger
+    this.#time = wallClock()
+  }
+
+  /**
+   * Creates the file; `options` are those of the node, with a seed and a clock that a replay can repeat. Throws
+   * `invalid-options` where the file cannot be written.
+   */
+  static async open(
+    given: NodeOptions & { readonly record: string },
+    release: string,
+    logger: Logger,
+  ): Promise<{ readonly recorder: Recorder; readonly options: NodeOptions }> {
+    const wallClock = given.now ?? (() => Math.floor(Date.now() / 1000))
+    const recorder = new Recorder(await LineFile.create(given.record), wallClock, logger)
+    const seed = given.seed ?? randomBytes(16).toString('hex')
+    const hasFrozenClock = given.frozenClock !== undefined && given.frozenClock !== false
+    recorder.#writeHeader({ ...given, seed }, release)
+    return {
+      recorder,
+      options: {
+        ...given,
+        seed,
+        ...(!hasFrozenClock && { now: () => recorder.now() }),
+        intervalTimer: recorder.#timerOf(given.intervalTimer),
+      },
+    }
+  }
+
+  /** Unix seconds. While something is being answered, the time at which the last work began. */
+  now(): number {
+    return this.#open > 0 ? this.#time : this.#wallClock()
+  }
+
+  /** The dispatcher of the node, whose calls are recorded from now on. */
+  attach(dispatcher: Dispatcher, node: RecordedNode): Dispatcher {
+    this.#node = node
+    this.#first = node.holder.engine.queries.head()
+    return new RecordingDispatcher(dispatcher, this, new SecretMask(node.methods), node)
+  }
+
+  /** Begins a request, with the members of its line as JSON. */
+  begin(session: Session, members: string): Begun {
+    const owner = session.owner === '' ? '' : `,"owner":${JSON.stringify(session.owner)}`
+    return this.#begin(`,"from":${JSON.stringify(session.label)}${owner}${this.#headMember()},${members}`)
+  }
+
+  /** Ends it with the reply as JSON. Returns a promise where the caller should wait for the file. */
+  end(begun: Begun, reply: LinePart): Promise<void> | undefined {
+    this.#open--
+    if (this.#held === begun) {
+      this.#held = undefined
+      return this.#write(`{${begun.text},"reply":`, reply, '}')
+    }
+    return this.#write(`{"n":${begun.n},"reply":`, reply, '}')
+  }
+
+  /** Records what a program does with its node by another way than a method; `name` is a function of `Node`. */
+  async run<T>(name: string, params: readonly unknown[], work: () => Promise<T>): Promise<T> {
+    await this.start()
+    const request = JSON.stringify({ method: name, params }, jsonOf)
+    const begun = this.#begin(`,"from":"in process"${this.#headMember()},"request":${request}`)
+    try {
+      const result = await work()
+      await this.end(begun, JSON.stringify({ result: result ?? null }))
+      return result
+    } catch (error) {
+      await this.end(begun, JSON.stringify({ error: errorObjectIn('rsk', error) }))
+      throw error
+    }
+  }
+
+  /** Records what a subscriber is sent. */
+  event({ label }: Session, notification: Notification): void {
+    this.#writeBetween(`{"to":${JSON.stringify(label)},"event":${notificationText(notification)}}`)
+  }
+
+  closed({ label }: Session): void {
+    this.#writeBetween(`{"closed":${JSON.stringify(label)}}`)
+  }
+
+  /** Records the chain that is there already, before the first request; `undefined` where it is the one of a new node. */
+  start(): Promise<void> | undefined {
+    if (this.#hasBegun || this.#node === undefined) return undefined
+    this.#hasBegun = true
+    const { engine } = this.#node.holder
+    const { block, hash, postState } = engine.queries.head()
+    const { dataDir } = this.#node.options
+    const isNew =
+      dataDir === undefined
+        ? hash === this.#first?.hash && postState === this.#first.postState
+        : block.header.number === 0 && postState === block.header.stateRoot
+    if (isNew) return undefined
+    return this.#write('{"state":', jsonText(dumpText(engine, true)), '}')
+  }
+
+  /** Ends the file. Throws `storage` where it could not be written. */
+  async close(): Promise<void> {
+    this.#release()
+    await this.#file.close().catch((error) => this.#fail(error))
+  }
+
+  #writeHeader(given: NodeOptions, release: string): void {
+    const entries = Object.entries(given).filter(([key]) => !LEFT_OUT.has(key))
+    const settings: Readonly<Record<string, { readonly secret?: true }>> = NODE_SETTINGS
+    const isSecret = ([key, value]: readonly [string, unknown]) =>
+      value !== undefined && settings[key]?.secret === true
+    const options = Object.fromEntries(
+      entries.filter((entry) => !isSecret(entry) && typeof entry[1] !== 'function' && entry[0] !== 'logger'),
+    )
+    const masked = entries.filter(isSecret).map(([key]) => key)
+    const header: Header = { recording: FORMAT, release, time: this.#time, options, masked }
+    void this.#write(JSON.stringify(header, jsonOf))
+  }
+
+  /** The height of the head where other work is under way: a replay waits for it. */
+  #headMember(): string {
+    if (this.#open === 0 || this.#node === undefined) return ''
+    return `,"head":${this.#node.holder.engine.queries.head().block.header.number}`
+  }
+
+  #begin(members: string): Begun {
+    this.#release()
+    this.#time = this.#wallClock()
+    this.#open++
+    const n = ++this.#count
+    const begun: Begun = { n, text: `"n":${n},"time":${this.#time}${members}` }
+    this.#held = begun
+    // One timer serves all requests: most are answered long before it ends.
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#release()
+    }, HELD_MS).unref()
+    return begun
+  }
+
+  /** Writes the work that waits for its reply without it, before anything else is written. */
+  #release(): void {
+    const held = this.#held
+    if (held === undefined) return
+    this.#held = undefined
+    void this.#write(`{${held.text}}`)
+  }
+
+  #writeBetween(line: string): void {
+    this.#release()
+    void this.#write(line)
+  }
+
+  /** A file that cannot be written ends the recording, not the node. */
+  #write(...parts: readonly LinePart[]): Promise<void> | undefined {
+    if (this.#isBroken) return undefined
+    try {
+      return this.#file.write(...parts)?.catch((error) => this.#fail(error))
+    } catch (error) {
+      this.#fail(error)
+      return undefined
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#isBroken) this.#logger.error('the recording ends: its file cannot be written', { error })
+    this.#isBroken = true
+  }
+
+  /** The timer of interval mining, whose blocks are recorded as work of the node. */
+  #timerOf(given: NodeOptions['intervalTimer']): NonNullable<NodeOptions['intervalTimer']> {
+    return (milliseconds, onEnd) => {
+      const run = async () => {
+        await this.start()
+        const begun = this.#begin(',"tick":true')
+        await onEnd()
+        const head = this.#node?.holder.engine.queries.head()
+        const reply = head && { number: `0x${head.block.header.number.toString(16)}`, hash: head.hash }
+        await this.end(begun, JSON.stringify(reply ?? null))
+      }
+      if (given !== undefined) return given(milliseconds, run)
+      const timer = setTimeout(run, milliseconds).unref()
+      return () => clearTimeout(timer)
+    }
+  }
+}
+
+/** Text as a JSON string, piece by piece. */
+async function* jsonText(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  yield '"'
+  for await (const piece of pieces) yield JSON.stringify(piece).slice(1, -1)
+  yield '"'
+}
+
+/** The dispatcher of a recorded node: passes everything on, and writes what passes. */
+class RecordingDispatcher implements Dispatcher {
+  readonly #inner: Dispatcher
+  readonly #recorder: Recorder
+  readonly #mask: SecretMask
+  readonly #node: RecordedNode
+  /** The sessions of connections, whose notifications are recorded. */
+  readonly #sessions = new WeakMap<Session, Session>()
+
+  constructor(inner: Dispatcher, recorder: Recorder, mask: SecretMask, node: RecordedNode) {
+    this.#inner = inner
+    this.#recorder = recorder
+    this.#mask = mask
+    this.#node = node
+  }
+
+  get methods() {
+    return this.#inner.methods
+  }
+
+  get load() {
+    return this.#inner.load
+  }
+
+  get position() {
+    return this.#inner.position
+  }
+
+  get chaos() {
+    return this.#inner.chaos
+  }
+
+  listen(listener: OnCall) {
+    return this.#inner.listen(listener)
+  }
+
+  meter() {
+    return this.#inner.meter()
+  }
+
+  async dispatch(message: unknown, session: Session): Promise<Reply | Replies | undefined> {
+    const begun = await this.#begin(message, session)
+    const reply = await this.#inner.dispatch(message, this.#sessionOf(session))
+    await this.#recorder.end(begun, JSON.stringify(reply ?? null))
+    return reply
+  }
+
+  async dispatchText(text: string, session: Session): Promise<string | undefined> {
+    return (await this.dispatchPieces(text, session))?.toString()
+  }
+
+  dispatchPieces(text: string, session: Session): MaybePromise<string | RawJson | undefined> {
+    const { message, members } = this.#messageOf(text)
+    return andThen(this.#recorder.start(), () => {
+      const begun = this.#recorder.begin(session, members)
+      return andThen(this.#inner.dispatchPieces(text, this.#sessionOf(session)), (reply) =>
+        andThen(this.#recorder.end(begun, this.#written(message, reply)), () => reply),
+      )
+    })
+  }
+
+  async request(
+    name: string,
+    params: unknown,
+    session: Session,
+    limits?: Parameters<Dispatcher['request']>[3],
+  ): Promise<unknown> {
+    const message = { method: name, params }
+    const begun = await this.#begin(message, session)
+    try {
+      const result = await this.#inner.request(name, params, this.#sessionOf(session), limits)
+      const shown = this.#mask.hasSecretReply(message)
+        ? this.#mask.reply({ result })
+        : { result: result ?? null }
+      await this.#recorder.end(begun, JSON.stringify(shown))
+      return result
+    } catch (error) {
+      const { dialect = 'rsk' } = this.#node.options
+      await this.#recorder.end(begun, JSON.stringify({ error: errorObjectIn(dialect, error) }))
+      throw error
+    }
+  }
+
+  async #begin(message: unknown, session: Session): Promise<Begun> {
+    await this.#recorder.start()
+    return this.#recorder.begin(session, `"request":${JSON.stringify(this.#mask.request(message), jsonOf)}`)
+  }
+
+  /** A message, and what stands for it in its line: the JSON itself, or the text where that is none or would be changed. */
+  #messageOf(text: string): { readonly message: unknown; readonly members: string } {
+    let message: unknown
+    try {
+      message = JSON.parse(text)
+    } catch {
+      return { message: undefined, members: `"text":${JSON.stringify(text)}` }
+    }
+    const masked = this.#mask.request(message)
+    const isPlain = typeof message === 'object' && message !== null && !hasInexactId(message)
+    if (isPlain || masked !== message) return { message, members: `"request":${JSON.stringify(masked)}` }
+    return { message, members: `"text":${JSON.stringify(text)}` }
+  }
+
+  #written(message: unknown, reply: string | RawJson | undefined): LinePart {
+    if (reply === undefined) return 'null'
+    if (this.#mask.hasSecretReply(message)) {
+      return JSON.stringify(this.#mask.reply(JSON.parse(reply.toString())))
+    }
+    return typeof reply === 'string' ? reply : reply.pieces()
+  }
+
+  #sessionOf(session: Session): Session {
+    const { notify, onClose } = session
+    if (notify === undefined) return session
+    const known = this.#sessions.get(session)
+    if (known !== undefined) return known
+    const recorded: Session = {
+      ...session,
+      notify: (notification) => {
+        this.#recorder.event(session, notification)
+        session.notify?.(notification)
+      },
+    }
+    this.#sessions.set(session, recorded)
+    onClose?.(() => this.#recorder.closed(session))
+    return recorded
+  }
+}
