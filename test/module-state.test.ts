@@ -22,6 +22,7 @@ const KEPT: Readonly<Record<string, string>> = {
     'the library, loaded once; its decoders go with the parameters, which belong to a registry',
   'abi/console.ts: forms': 'a constant, made when it is first asked for',
   'abi/standard-events.ts: known': 'constants of a codec, of which there is one',
+  'debugger/chapter.ts: pushed': 'goes with its code',
   'chain/activations.ts: activating': 'a constant for each network',
   'chain/bloom.ts: knownBits':
     'at most 4096 hashed items (addresses and topics, 66 characters) with three numbers each, 1 MB',

@@ -84,7 +84,9 @@ export interface Network extends NetworkFile {
   readonly heights: RuleHeights
 }
 
-const heightIn = (table: NetworkFile['upgrades'] = {}, name: RuleName | Upgrade) => table[name] ?? undefined
+function heightIn(table: NetworkFile['upgrades'], name: RuleName | Upgrade): number | undefined {
+  return table[name] ?? undefined
+}
 
 function heightsOf({ upgrades, rules = {} }: NetworkFile): RuleHeights {
   const entries = RULE_NAMES.map((rule) => {

@@ -12,7 +12,7 @@ import type { FrameEnd, FrameStart, FrameView, Tracer } from '../evm/tracing/tra
 import { MessageRecorder, type RecordedMessage } from '../source-level/message-recorder.ts'
 import type { StateReader } from '../state/model.ts'
 import { Chapter, type FrameState, memoryTarget, type RunAt, toldWords } from './chapter.ts'
-import { Execution } from './execution.ts'
+import { Execution, type LoggedEvent, type MessageParties } from './execution.ts'
 import { GrowingList } from './growing-list.ts'
 import { NOTE_BYTES, StorageHistory } from './storage-history.ts'
 
@@ -38,23 +38,6 @@ interface Track {
   offset: number
   length: number
   words: number
-}
-
-/** An event that an execution logged. */
-export interface LoggedEvent {
-  /** Of the LOG opcode. */
-  readonly step: number
-  readonly log: Log
-}
-
-/** Who a message is from, and whose storage its code uses. */
-export interface MessageParties {
-  /** `msg.sender` */
-  readonly sender: Hex
-  /** `msg.value`, wei. */
-  readonly value: bigint
-  /** `this`; absent where no code ran. */
-  address: Hex | undefined
 }
 
 /** What a recorder is to keep. */

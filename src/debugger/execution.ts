@@ -1,11 +1,28 @@
 /** An execution that was recorded: its steps, the states before them, storage, events and failures. */
+import type { Log } from '../chain/receipt.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { RecordedMessage } from '../source-level/message-recorder.ts'
 import type { StateReader } from '../state/model.ts'
 import type { Chapter, FrameState, StepRun } from './chapter.ts'
-import type { LoggedEvent, MessageParties } from './execution-recorder.ts'
 import type { GrowingList } from './growing-list.ts'
 import type { StorageHistory } from './storage-history.ts'
+
+/** An event that an execution logged. */
+export interface LoggedEvent {
+  /** Of the LOG opcode. */
+  readonly step: number
+  readonly log: Log
+}
+
+/** Who a message is from, and whose storage its code uses. */
+export interface MessageParties {
+  /** `msg.sender` */
+  readonly sender: Hex
+  /** `msg.value`, wei. */
+  readonly value: bigint
+  /** `this`; absent where no code ran. */
+  address: Hex | undefined
+}
 
 /** Runs of steps of one message, by the number of their first step. */
 export interface Segments {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { CLIENTS, type Outcome, survive } from './survivor.ts'
 
 /** Seeds for each client. */
-const SEEDS = Number(process.env.CHAOS_SEEDS ?? 10)
+const SEEDS = Number(process.env.CHAOS_SEEDS ?? 3)
 const FIRST = Number(process.env.CHAOS_FIRST ?? 1)
 
 describe.each(Object.keys(CLIENTS) as (keyof typeof CLIENTS)[])('the fallback of %s', (kind) => {

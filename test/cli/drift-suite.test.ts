@@ -1,4 +1,5 @@
 /** `tandem drift … -- <command>`: a real process whose command sends transactions, one of which a snapshot takes back. */
+import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
 import { runCommand } from '../support/command.ts'
 
@@ -22,11 +23,7 @@ const drift = (...flags: string[]) =>
 
 it('compares every transaction of a suite, also those that a revert removed', async () => {
   const { code, stdout } = await drift('--deactivate', 'rskip400')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken off
-  const lines = stdout
-    .replace(/\x1b\[\d+m/g, '')
-    .trimEnd()
-    .split('\n')
+  const lines = stripVTControlCharacters(stdout).trimEnd().split('\n')
   expect(code).toBe(3)
   expect(lines).toContain('the suite has run')
   // 68 gas a byte instead of 16 (RSKIP-400): 14 bytes in two transactions.

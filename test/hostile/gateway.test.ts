@@ -149,6 +149,8 @@ describe('a key', () => {
       eth_simulateV1: [{ blockStateCalls: [{ stateOverrides: overrides, calls: [{ to: CODE }] }] }, 'latest'],
       evm_simulate: [{ steps: [{ set: overrides }] }],
       evm_stackTrace: [{ to: CODE }, 'latest', overrides],
+      evm_debugCall: [{ to: CODE }, 'latest', overrides],
+      evm_debugSimulation: [{ steps: [{ set: overrides }] }, 0],
       tenderly_simulateTransaction: [{ to: CODE }, 'latest', overrides],
       tenderly_simulateBundle: [[{ to: CODE }], 'latest', overrides],
       tenderly_estimateGas: [{ to: CODE }, 'latest', overrides],

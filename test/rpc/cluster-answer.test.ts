@@ -12,6 +12,9 @@ const OF_LEADER = ['anvil', 'evm', 'hardhat', 'miner', 'mnr', 'txpool']
 /** Methods outside `personal` that carry a private key. */
 const KEYS = ['fed_importKey']
 
+/** Methods that open a session of the debugger on the node that is asked, which answers all about it. */
+const OPENS = ['evm_debugTransaction', 'evm_debugCall', 'evm_debugSimulation', 'evm_debugFailure']
+
 const CALL = { owner: '', label: 'test', entitlements: [], timeoutMs: 60_000 }
 const signal = new AbortController().signal
 
@@ -21,6 +24,8 @@ describe('which node of a cluster answers a method', () => {
     const namespaces = namesOf(method).map(namespaceOf)
     if (notifies || namespaces.includes('sco')) expect(answeredBy).toBe('self')
     else if (namespaces.includes('personal') || KEYS.includes(name)) expect(answeredBy).toBe('holder')
+    else if (OPENS.includes(name)) expect(answeredBy).toBe('each')
+    else if (name.startsWith('evm_debug')) expect(answeredBy).toBe('owner')
     else if (changesState || namespaces.some((name) => OF_LEADER.includes(name)))
       expect(answeredBy).toBe('leader')
   })

@@ -395,8 +395,6 @@ export function fakeEngine(
 
 /** An engine that answers every call with this error. */
 export function failingCalls(error: NodeError): Engine {
-  const fail = async () => {
-    throw error
-  }
+  const fail = () => Promise.reject(error)
   return fakeEngine({ queries: { call: fail, estimateGas: fail } }).engine
 }

@@ -69,11 +69,7 @@ function Graph({ profile }: { readonly profile: GasProfile }) {
         {profile.refunds > 0 && `, after a refund of ${grouped(profile.refunds)}`}. A click on a frame widens
         it.
       </p>
-      <section
-        class="flames"
-        aria-label="Flame graph"
-        style={{ height: `${rows * ROW_REM}rem` }}
-      >
+      <section class="flames" aria-label="Flame graph" style={{ height: `${rows * ROW_REM}rem` }}>
         {boxes.map((box) => (
           <Frame
             key={box.path.join()}
