@@ -22,7 +22,17 @@ beforeAll(async () => {
   key = await keys.add('team', { allow: ['eth', 'net', 'web3', 'trace'] })
   dev = await keys.add('developer', { allow: ['eth', 'debug', 'evm'] })
   simulator = await keys.add('simulator', {
-    allow: ['eth', 'debug', 'trace', 'ots', 'evm_simulate', 'evm_stackTrace', 'tenderly'],
+    allow: [
+      'eth',
+      'debug',
+      'trace',
+      'ots',
+      'evm_simulate',
+      'evm_stackTrace',
+      'evm_debugCall',
+      'evm_debugSimulation',
+      'tenderly',
+    ],
   })
   await keys.add('entitled', { allow: ['eth', 'debug'], stateOverride: true })
   served = await servedNode(

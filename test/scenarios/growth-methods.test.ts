@@ -37,7 +37,7 @@ async function grownWith(
  * whose named transaction succeeded.
  */
 const EMPTY = `anvil_getIntervalMining debug_accountTransactionQuota eth_pendingTransactions eth_syncing
-evm_consoleOutput evm_tokenHolders evm_tokens net_listening net_peerList ots_getTransactionError sco_keyUsage sco_peerList`.split(
+evm_chaos evm_consoleOutput evm_debugFailure evm_debugSources evm_tokenHolders evm_tokens net_listening net_peerList ots_getTransactionError sco_keyUsage sco_peerList`.split(
   /\s+/,
 )
 

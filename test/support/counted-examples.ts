@@ -104,6 +104,16 @@ const afterCall =
     return call(method, ...params)
   }
 
+/** Asks about a call in the debugger, which is closed again. */
+const ofSession =
+  (...params: readonly unknown[]): Run =>
+  async (call, { contract }, method) => {
+    const { session } = await call('evm_debugCall', { to: contract })
+    const answer = await call(method, session, ...params)
+    if (method !== 'evm_debugClose') await call('evm_debugClose', session)
+    return answer
+  }
+
 const revert = withResult('evm_snapshot', [])
 /** Sends a transaction that stays in the pool. */
 async function waiting(call: Call): Promise<string> {
@@ -177,6 +187,13 @@ const RUNS: Readonly<Record<string, Run>> = {
     await waiting(call)
     return call('anvil_removePoolTransactions', COW)
   },
+  evm_debugState: ofSession(),
+  evm_debugMove: ofSession('instruction'),
+  evm_debugVariables: ofSession(0, 'message'),
+  evm_debugEvaluate: ofSession(0, 'msg.sender'),
+  evm_debugMachine: ofSession(0),
+  evm_debugSources: ofSession(),
+  evm_debugClose: ofSession(),
   evm_revert: revert,
   anvil_revert: revert,
   evm_diff: revert,
