@@ -49,7 +49,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const run = (...words: string[]) => runCommand(words, {}, folder)
+const run = (...words: string[]) => runCommand(words, { NO_COLOR: '1' }, folder)
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 
 describe('tandem coverage', () => {
