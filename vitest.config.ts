@@ -26,6 +26,10 @@ const IN_BROWSER = /\bCHROMIUM\b/
 /** Pack, install and compile: `npm run test:install`. */
 const installing = ['test/packaging/package.test.ts', 'test/runners/runners.test.ts']
 
+/** Processes that are killed, servers that end, disks that are full, the largest requests: `npm run test:faults`. */
+const FAULTS =
+  /^test\/(replication\/|cli\/verify-(killed|flips)|scenarios\/(durability|reorg-crash|log-crash|full-disk|largest-requests)\.)/
+
 /** Solidity's compilers themselves, which `scripts/tools` brings: `npm run test:compilers`. */
 const compiling = ['test/apis/real-compilers.test.ts']
 
@@ -49,8 +53,10 @@ const isolated = texts
   })
   .map(([file]) => file)
 
+const faults = texts.map(([file]) => file).filter((file) => FAULTS.test(file) && !isolated.includes(file))
+
 /** Short files that take long. Vitest starts large ones first where it knows no times, and would end with these, alone. */
-const LONG = ['execution/reference-chains', 'replication/takeover', 'cli/verify-killed']
+const LONG = ['execution/reference-chains', 'evm/compiled/hot-equals-cold.property', 'cli/coverage']
 
 /** Starts these right after the files that have a process of their own, so that both workers end at the same time. */
 class LongFirst extends BaseSequencer {
@@ -78,7 +84,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: [FILES],
-          exclude: [...isolated, ...inBrowser, ...installing, ...recipes, ...compiling],
+          exclude: [...isolated, ...inBrowser, ...installing, ...recipes, ...compiling, ...faults],
           isolate: false,
         },
       },
@@ -86,6 +92,7 @@ export default defineConfig({
       { extends: true, test: { name: 'browser', include: inBrowser, isolate: false } },
       { extends: true, test: { name: 'install', include: installing } },
       { extends: true, test: { name: 'recipes', include: recipes } },
+      { extends: true, test: { name: 'faults', include: faults, isolate: false } },
       { extends: true, test: { name: 'compilers', include: compiling } },
     ],
   },

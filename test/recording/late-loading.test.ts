@@ -1,7 +1,7 @@
 /** Without the option `record` nothing of recordings and replays is loaded. */
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { importSpecifiers } from '../support/import-graph.ts'
@@ -17,7 +17,7 @@ function loadedBy(file: string): string[] {
 const importers = (folder: string) =>
   readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !/^(recording|replay)\//.test(file))
-    .filter((file) => loadedBy(file).some((path) => path.includes(`/${folder}/`)))
+    .filter((file) => loadedBy(file).some((path) => join(dirname(file), path).startsWith(`${folder}/`)))
 
 it('a node imports the code of recordings when it records', () => {
   expect(importers('recording')).toEqual([])

@@ -16,7 +16,7 @@ import { assemble } from '../../support/assembler.ts'
 import { CONTRACT, OTHER, run, world } from '../../support/execution.ts'
 import { anyGas, hotPrograms } from '../../support/hot-programs.ts'
 
-const { HOT_SEED, HOT_RUNS = '80' } = process.env
+const { HOT_SEED, HOT_RUNS = '40' } = process.env
 const PARAMETERS = { numRuns: Number(HOT_RUNS), ...(HOT_SEED !== undefined && { seed: Number(HOT_SEED) }) }
 
 const paths = new PathCounter()
