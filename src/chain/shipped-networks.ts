@@ -1,11 +1,12 @@
 /** The networks that are shipped (docs/internals/protocol.md#73-networks), and from which block each rule holds on them. */
 import type { ChainName, RuleHeights } from './consensus-rules.ts'
-import { type Network, readNetwork } from './network.ts'
+import type { Network } from './network.ts'
 import devnet from './networks/devnet.json' with { type: 'json' }
 import mainnet from './networks/mainnet.json' with { type: 'json' }
 import regtest from './networks/regtest.json' with { type: 'json' }
 import testnet from './networks/testnet.json' with { type: 'json' }
 import testnet2 from './networks/testnet2.json' with { type: 'json' }
+import { readNetwork } from './read-network.ts'
 
 const shipped = (json: { readonly name: string }): Network => readNetwork(json, `network ${json.name}`)
 

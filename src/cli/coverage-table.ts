@@ -1,6 +1,6 @@
 /** Coverage as a table for the terminal. */
 import pc from 'picocolors'
-import type { CoverageMap } from '../coverage/istanbul.ts'
+import type { CoverageMap } from '../coverage/model.ts'
 import {
   type CoverageSummary,
   type Part,

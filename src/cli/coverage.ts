@@ -5,15 +5,16 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { isLibraryPath, matchesPattern } from '../coverage/file-choice.ts'
-import { CoverageMap, mergeCoverage } from '../coverage/istanbul.ts'
+import { CoverageMapObject, mergeCoverage } from '../coverage/istanbul.ts'
 import { lcovText } from '../coverage/lcov.ts'
+import type { CoverageMap } from '../coverage/model.ts'
 import { NodeError } from '../errors.ts'
 import { coverageTable } from './coverage-table.ts'
 import { type RecordedKind, runAgainst, runBesideNode } from './recorded-run.ts'
 import type { NodeWriters } from './start.ts'
 import { addStartFlags } from './start-command.ts'
 
-const Report = z.object({ files: CoverageMap, notes: z.array(z.string()) })
+const Report = z.object({ files: CoverageMapObject, notes: z.array(z.string()) })
 
 const KIND: RecordedKind<z.output<typeof Report>> = {
   setting: 'coverageDir',

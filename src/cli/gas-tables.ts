@@ -1,7 +1,7 @@
 /** Gas as tables for the terminal. */
 import pc from 'picocolors'
 import type { GasDifference } from '../gas/gas-difference.ts'
-import type { GasReport, GasStats } from '../gas/gas-report.ts'
+import type { GasReport, GasStats } from '../gas/model.ts'
 import { plain } from './terminal-text.ts'
 
 type Cell = string | number

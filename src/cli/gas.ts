@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { NodeError } from '../errors.ts'
 import { type GasDifference, gasDifferences, increases } from '../gas/gas-difference.ts'
-import { GasReport, mergeGas } from '../gas/gas-report.ts'
+import { GasReportObject, mergeGas } from '../gas/gas-report.ts'
+import type { GasReport } from '../gas/model.ts'
 import { pprofFile } from '../gas/pprof.ts'
 import { speedscopeFile } from '../gas/speedscope.ts'
 import { gasDifferenceTable, gasTables } from './gas-tables.ts'
@@ -17,7 +18,7 @@ import { checkHash } from './trace.ts'
 const KIND: RecordedKind<GasReport> = {
   setting: 'gasDir',
   variable: 'TANDEM_GAS_DIR',
-  schema: GasReport,
+  schema: GasReportObject,
   methods: { start: 'evm_startGasProfile', read: 'evm_gasProfile' },
 }
 
@@ -54,7 +55,7 @@ async function readReport(path: string): Promise<GasReport> {
   } catch (error) {
     throw refused(`Cannot read the report ${path}: ${error instanceof Error ? error.message : error}`)
   }
-  const read = GasReport.safeParse(content)
+  const read = GasReportObject.safeParse(content)
   if (!read.success) throw refused(`${path} is not a gas.json of tandem gas.`)
   return read.data
 }
@@ -69,7 +70,7 @@ async function record(
     if (url === undefined) throw refused('--transaction needs the --url of the node that has mined it.')
     const remote = createRemote(url)
     const hash = checkHash(transaction)
-    const report = await remote.call(KIND.methods.read, [hash], GasReport.nullable())
+    const report = await remote.call(KIND.methods.read, [hash], GasReportObject.nullable())
     if (report === null)
       throw new NodeError('internal', `The node at ${remote.shown} has mined no transaction ${hash}.`)
     return { reports: [report], exitCode: 0 }

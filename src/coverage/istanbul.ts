@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { SourceFile } from '../source-level/source-file.ts'
 import type { FileCounts } from './file-counts.ts'
+import type { CoverageMap, CoveredRange, FileCoverage } from './model.ts'
 
 const Place = z.strictObject({ line: z.int(), column: z.int() })
 const Range = z.strictObject({ start: Place, end: Place })
 const Counts = z.record(z.string(), z.number())
 
-/** The coverage of a file. Lines count from 1, columns from 0. */
-export const FileCoverage = z.strictObject({
+/** The coverage of a file as a file or a reply has it. */
+const FileCoverageObject = z.strictObject({
   path: z.string(),
-  /** SHA-256 of the source. */
   hash: z.string(),
   statementMap: z.record(z.string(), Range),
   fnMap: z.record(z.string(), z.strictObject({ name: z.string(), decl: Range, loc: Range, line: z.int() })),
@@ -22,23 +22,15 @@ export const FileCoverage = z.strictObject({
   s: Counts,
   f: Counts,
   b: z.record(z.string(), z.array(z.number())),
-})
+}) satisfies z.ZodType<FileCoverage>
 
-/** The coverage of files by path. */
-export const CoverageMap = z.record(z.string(), FileCoverage)
-
-/** The coverage of a file. */
-export type FileCoverage = z.output<typeof FileCoverage>
-
-/** The coverage of files by path. */
-export type CoverageMap = z.output<typeof CoverageMap>
-
-type WireRange = z.output<typeof Range>
+/** The coverage of files by path, as a file or a reply has it. */
+export const CoverageMapObject = z.record(z.string(), FileCoverageObject)
 
 function rangeIn(
   file: SourceFile,
   { start, end }: { readonly start: number; readonly end: number },
-): WireRange {
+): CoveredRange {
   const place = (offset: number) => {
     const { line, column } = file.positionOf(offset)
     return { line, column: column - 1 }

@@ -2,7 +2,7 @@
  * Coverage as LCOV's tracefile (geninfo(1)), in the order in which istanbul writes it. Its package istanbul-reports loads
  * reports by their path at run time, so it cannot be part of a bundle.
  */
-import type { CoverageMap, FileCoverage } from './istanbul.ts'
+import type { CoverageMap, FileCoverage } from './model.ts'
 import { lineCounts, summaryOf } from './summary.ts'
 
 /** A path or name in a line of its own. */

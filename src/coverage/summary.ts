@@ -1,5 +1,5 @@
 /** Totals of the coverage of a file. */
-import type { FileCoverage } from './istanbul.ts'
+import type { FileCoverage } from './model.ts'
 
 /** How many there are, and how many ran. */
 export interface Part {

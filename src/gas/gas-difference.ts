@@ -1,5 +1,5 @@
 /** How the gas of deployments and methods differs between two reports. */
-import type { GasReport, GasStats } from './gas-report.ts'
+import type { GasReport, GasStats } from './model.ts'
 
 /** The average gas of one deployment or method in both reports. */
 export interface GasDifference {

@@ -1,5 +1,5 @@
 /** A tree of functions that called each other, with the gas of each. */
-import type { GasFrame } from './gas-report.ts'
+import type { GasFrame } from './model.ts'
 
 /** Functions in each other; the gas of deeper ones is that of the last. */
 const MOST_DEEP = 512

@@ -6,8 +6,8 @@ import { calledFunction } from '../source-level/stack/called-messages.ts'
 import type { CodeOf } from '../source-level/stack/message-run.ts'
 import { GasNode } from './gas-node.ts'
 import type { GasMessage } from './gas-recorder.ts'
-import type { GasFrame, GasReport, GasStats } from './gas-report.ts'
 import { MessageStack } from './message-stack.ts'
+import type { GasFrame, GasReport, GasStats } from './model.ts'
 import { groupOf } from './opcode-groups.ts'
 
 /** A transaction that was mined. */

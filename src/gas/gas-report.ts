@@ -1,10 +1,11 @@
-/** Where transactions spent gas, as plain values; reports of several runs add up. */
+/** Reports of gas: read, and those of several runs added up. */
 import { z } from 'zod'
+import type { GasFrame, GasReport, GasStats } from './model.ts'
 
 const Gas = z.number()
 
 /** Gas of transactions of one kind. */
-const GasStats = z.strictObject({
+const GasStatsObject = z.strictObject({
   contract: z.string(),
   /** Absent for deployments. */
   function: z.string().optional(),
@@ -25,14 +26,14 @@ const Frame = z.strictObject({
 /** A stack with the gas that its last frame spent itself. The last frame is a line where its source is known. */
 const Stack = z.strictObject({ frames: z.array(z.int()), gas: Gas })
 
-/** Where gas went. All gas is that of transactions; `gasUsed` is what their receipts have, the sum of `stacks` without `refunds`. */
-export const GasReport = z.strictObject({
+/** A report as a file or a reply has it. */
+export const GasReportObject = z.strictObject({
   transactions: z.int(),
   gasUsed: Gas,
   /** Taken off at the end of transactions. */
   refunds: Gas,
-  deployments: z.array(GasStats),
-  methods: z.array(GasStats),
+  deployments: z.array(GasStatsObject),
+  methods: z.array(GasStatsObject),
   functions: z.array(
     z.strictObject({
       contract: z.string(),
@@ -50,14 +51,7 @@ export const GasReport = z.strictObject({
   frames: z.array(Frame),
   stacks: z.array(Stack),
   notes: z.array(z.string()),
-})
-
-/** Where gas went. */
-export type GasReport = z.output<typeof GasReport>
-/** A frame of a stack. */
-export type GasFrame = z.output<typeof Frame>
-/** Gas of transactions of one kind. */
-export type GasStats = z.output<typeof GasStats>
+}) satisfies z.ZodType<GasReport>
 
 /** Rows by a key, in the order of their first mention. */
 class Rows<T> {

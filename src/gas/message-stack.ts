@@ -4,7 +4,7 @@ import type { FunctionModel, SourceRange } from '../source-level/source-file.ts'
 import { calledFunction } from '../source-level/stack/called-messages.ts'
 import type { GasNode } from './gas-node.ts'
 import type { GasMessage } from './gas-recorder.ts'
-import type { GasFrame } from './gas-report.ts'
+import type { GasFrame } from './model.ts'
 
 /** Follows the instructions of a message. */
 export class MessageStack {

@@ -3,7 +3,7 @@
  * seven fields of three types, so it is written here: encoders for pprof take profiles of V8, or a schema at run time.
  */
 import { gzipSync } from 'node:zlib'
-import type { GasReport } from './gas-report.ts'
+import type { GasReport } from './model.ts'
 
 const WIRE = { varint: 0, bytes: 2 } as const
 

@@ -1,5 +1,5 @@
 /** Gas as a file of speedscope (https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources). */
-import type { GasReport } from './gas-report.ts'
+import type { GasReport } from './model.ts'
 
 /** The file: a sampled profile whose weights are gas. Refunds, which belong to no stack, are in its name. */
 export function speedscopeFile({ frames, stacks, gasUsed, refunds }: GasReport, name: string): object {

@@ -1,6 +1,7 @@
 /** The network that the option `chain` names: one that is shipped, or one that a JSON file defines. */
 import { readFileSync } from 'node:fs'
-import { type Network, readNetwork } from '../chain/network.ts'
+import type { Network } from '../chain/network.ts'
+import { readNetwork } from '../chain/read-network.ts'
 import { isShipped, NETWORKS } from '../chain/shipped-networks.ts'
 import { messageOf, NodeError } from '../errors.ts'
 

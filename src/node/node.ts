@@ -16,7 +16,7 @@ import { createAccounts, type LocalAccounts } from '../engine/wallet/accounts.ts
 import { createKeyStore, openKeyStore } from '../engine/wallet/key-store.ts'
 import { createWallet } from '../engine/wallet/wallet.ts'
 import { NodeError } from '../errors.ts'
-import type { GasReport } from '../gas/gas-report.ts'
+import type { GasReport } from '../gas/model.ts'
 import { silentLogger } from '../logger.ts'
 import { type NodeOptions, type ResolvedNodeOptions, resolveNodeOptions } from '../options/options.ts'
 import type { Peg } from '../peg/peg.ts'

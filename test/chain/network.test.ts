@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CHAINS, configOfNetwork } from '../../src/chain/config.ts'
-import { networkFile, readNetwork } from '../../src/chain/network.ts'
+import { networkFile } from '../../src/chain/network.ts'
+import { readNetwork } from '../../src/chain/read-network.ts'
 import { NETWORKS } from '../../src/chain/shipped-networks.ts'
 
 const file = (name: string): Record<string, unknown> =>

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CoverageMap } from '../../src/coverage/istanbul.ts'
-import { GasReport } from '../../src/gas/gas-report.ts'
+import { CoverageMapObject } from '../../src/coverage/istanbul.ts'
+import { GasReportObject } from '../../src/gas/gas-report.ts'
 import { evm_coverage } from '../../src/rpc/methods/coverage.ts'
 import { runCommand } from '../support/command.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
@@ -58,7 +58,9 @@ describe('tandem coverage', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout).toMatch(/Counter\.sol +100 +100 +100 +100\n/)
     expect(read('coverage/lcov.info')).toContain('DA:1,3\n')
-    expect(CoverageMap.parse(JSON.parse(read('coverage/coverage-final.json')))['Counter.sol']?.s).toEqual({
+    expect(
+      CoverageMapObject.parse(JSON.parse(read('coverage/coverage-final.json')))['Counter.sol']?.s,
+    ).toEqual({
       0: 3,
     })
   })
@@ -90,7 +92,7 @@ describe('tandem gas', () => {
   it('prints tables whose sum is the gas of the receipts, and writes three files', async () => {
     const { code: exitCode, stdout } = await run('gas', '--out', 'gas', '--', process.execPath, 'test.mjs')
     expect(exitCode).toBe(0)
-    const report = GasReport.parse(JSON.parse(read('gas/gas.json')))
+    const report = GasReportObject.parse(JSON.parse(read('gas/gas.json')))
     const spent = report.stacks.reduce((sum, { gas }) => sum + gas, 0)
     expect(spent - report.refunds).toBe(report.gasUsed)
     expect(stdout).toContain(`2 transactions, ${report.gasUsed} gas`)
@@ -101,7 +103,7 @@ describe('tandem gas', () => {
   })
 
   it('compares reports, and fails above a limit', async () => {
-    const report = GasReport.parse(JSON.parse(read('gas/gas.json')))
+    const report = GasReportObject.parse(JSON.parse(read('gas/gas.json')))
     const [method] = report.methods
     if (method === undefined) throw new Error('no method')
     const cheaper = { ...report, methods: [{ ...method, total: Math.round(method.total / 1.03) }] }
@@ -129,9 +131,9 @@ describe('a node that runs', () => {
     expect(await run('gas', ...beside)).toMatchObject({ code: 0, stderr: '' })
     const { hash } = (await t.call('eth_getBlockByNumber', 'latest', true)).transactions[0]
     const one = await run('gas', '--url', t.url, '--transaction', hash, '--print', 'json')
-    const report = GasReport.parse(JSON.parse(one.stdout))
+    const report = GasReportObject.parse(JSON.parse(one.stdout))
     const { gasUsed } = await t.call('eth_getTransactionReceipt', hash)
     expect(report.gasUsed).toBe(Number(gasUsed))
-    expect(GasReport.parse(JSON.parse(read('remote/gas.json'))).gasUsed).toBeGreaterThan(report.gasUsed)
+    expect(GasReportObject.parse(JSON.parse(read('remote/gas.json'))).gasUsed).toBeGreaterThan(report.gasUsed)
   })
 })

@@ -2,7 +2,8 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { gasDifferences, increases } from '../../src/gas/gas-difference.ts'
-import { type GasReport, mergeGas } from '../../src/gas/gas-report.ts'
+import { mergeGas } from '../../src/gas/gas-report.ts'
+import type { GasReport } from '../../src/gas/model.ts'
 import { pprofFile } from '../../src/gas/pprof.ts'
 import { speedscopeFile } from '../../src/gas/speedscope.ts'
 

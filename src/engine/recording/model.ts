@@ -1,7 +1,7 @@
 /** Coverage and gas as the rest of the node uses them. */
 import type { ExecutedBlock } from '../../chain/block.ts'
-import type { CoverageMap } from '../../coverage/istanbul.ts'
-import type { GasReport } from '../../gas/gas-report.ts'
+import type { CoverageMap } from '../../coverage/model.ts'
+import type { GasReport } from '../../gas/model.ts'
 import type { RunKind } from './recordings.ts'
 
 /** The coverage of the sources that a node knows. */

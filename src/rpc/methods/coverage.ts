@@ -1,6 +1,6 @@
 /** The coverage of contracts: which statements, functions and branches have run. */
 import { z } from 'zod'
-import { CoverageMap } from '../../coverage/istanbul.ts'
+import { CoverageMapObject } from '../../coverage/istanbul.ts'
 import { RUN_KINDS } from '../../engine/recording/recordings.ts'
 import { literals } from '../json-forms.ts'
 import { method } from '../method.ts'
@@ -113,7 +113,7 @@ export const evm_coverage = method({
   summary:
     "What has run since evm_startCoverage, by the sources that the node knows now: `files`, all their files with functions, in istanbul's format; `notes`, what is missing, each in a sentence.",
   params: {},
-  result: () => z.strictObject({ files: CoverageMap, notes: z.array(z.string()) }),
+  result: () => z.strictObject({ files: CoverageMapObject, notes: z.array(z.string()) }),
   examples: [
     {
       after: [

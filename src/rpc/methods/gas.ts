@@ -1,6 +1,6 @@
 /** Where transactions spend gas: by contract, function, line and opcode. */
 import { z } from 'zod'
-import { GasReport } from '../../gas/gas-report.ts'
+import { GasReportObject } from '../../gas/gas-report.ts'
 import { timeLeft } from '../deadlines.ts'
 import { method } from '../method.ts'
 import { optional, orNull } from '../parameter.ts'
@@ -57,7 +57,7 @@ export const evm_gasProfile = method({
   summary:
     'Where gas was spent since evm_startGasProfile, or by a mined transaction, which runs again for it: `deployments` and `methods` called by transactions, `functions` (`self` without what they called), `lines`, `opcodes` by group, and `stacks` of `frames`, whose gas less `refunds` is the `gasUsed` of the receipts. Null for an unknown transaction.',
   params: { transaction: optional(orNull(TransactionHash, undefined), null) },
-  result: () => GasReport.nullable(),
+  result: () => GasReportObject.nullable(),
   errors: ['block-not-found'],
   examples: [
     { params: [], result: NO_GAS },
