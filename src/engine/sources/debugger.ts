@@ -5,12 +5,14 @@ import { DebugSession } from '../../debugger/debug-session.ts'
 import type { Execution } from '../../debugger/execution.ts'
 import { ExecutionRecorder } from '../../debugger/execution-recorder.ts'
 import { type MappedCode, readSourceSteps } from '../../debugger/source-steps.ts'
+import { NodeError } from '../../errors.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { CallRequest } from '../../execution/request.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
 import type { CodeMap } from '../../source-level/code-map.ts'
 import type { RecordedMessage } from '../../source-level/message-recorder.ts'
 import { createEventLoopYield } from '../event-loop.ts'
-import type { BlockReference, SimulationOptions } from '../model.ts'
+import type { BlockReference, BlockView, SimulationOptions } from '../model.ts'
 import type { SequencePlace } from '../queries/call-sequence.ts'
 import type { Replays } from '../queries/replay.ts'
 import type { Simulations } from '../queries/simulate.ts'
@@ -44,7 +46,10 @@ export interface OpenDebugSession {
   readonly session: DebugSession
   /** Moves the session, and lets others run meanwhile. */
   move(...to: Parameters<DebugSession['move']>): Promise<unknown>
-  /** Runs the execution again where the states around the session's step are not kept. Throws as a replay does. */
+  /**
+   * Runs the execution again where the states around the session's step are not kept. Throws as a replay does, and
+   * `limit-exceeded` where the state that it ran on has changed.
+   */
   settle(timeoutMs?: number): Promise<void>
   /** Lets go of the states that the session reads. */
   close(): void
@@ -61,9 +66,28 @@ export interface Debugger {
 
 interface Parts {
   readonly maps: CodeMaps
-  readonly queries: Pick<Replays, 'replay'> & Pick<Simulations, 'traceCall'> & StepSimulations
+  readonly queries: Pick<Replays, 'replay'> &
+    Pick<Simulations, 'traceCall'> &
+    StepSimulations & {
+      block(reference: BlockReference): MaybePromise<BlockView | undefined>
+    }
   /** Keeps states readable until the returned function is called. */
   holdStates(): (() => void) | undefined
+  /** Bytes of the states of a session. */
+  readonly stateBytes?: number
+}
+
+/** Why states that were not kept cannot be had. */
+const stateChanged = () =>
+  new NodeError(
+    'limit-exceeded',
+    'The states of this step are not kept, and the state that the execution ran on has changed since: open it again',
+  )
+
+/** The block that a call or a simulation runs on; `undefined` for a transaction, whose block stays. */
+function referenceOf(target: DebugTarget): BlockReference | undefined {
+  if (target.kind === 'transaction') return undefined
+  return target.kind === 'call' ? target.reference : target.place.reference
 }
 
 /** The debugger of one engine. */
@@ -85,12 +109,14 @@ export class SourceDebugger implements Debugger {
       pause,
     })
     const session = new DebugSession({ execution, steps, codes: [...new Set(mappedCode.values())] })
+    const before = await this.#stateOf(target)
     let release = this.#parts.holdStates()
     return {
       session,
       move: (kind, direction, breakpoints) => session.move(kind, direction, breakpoints, pause),
       settle: async (limitMs) => {
         if (session.isKept) return
+        if ((await this.#stateOf(target)) !== before) throw stateChanged()
         const states = await this.#run(target, session.step, limitMs)
         if (states !== undefined) session.keep(states)
       },
@@ -99,6 +125,12 @@ export class SourceDebugger implements Debugger {
         release = undefined
       },
     }
+  }
+
+  /** Root of the state that a call or a simulation runs on. */
+  async #stateOf(target: DebugTarget): Promise<string | undefined> {
+    const reference = referenceOf(target)
+    return reference && (await this.#parts.queries.block(reference))?.executed.postState
   }
 
   /** Runs a target; the states around a step are kept, by default around the last one. */
@@ -110,7 +142,7 @@ export class SourceDebugger implements Debugger {
     const { queries } = this.#parts
     const recorder = new ExecutionRecorder({
       budget: new TraceBudget(RECORD_BYTES),
-      chapterBytes: STATE_BYTES,
+      chapterBytes: this.#parts.stateBytes ?? STATE_BYTES,
       wanted,
     })
     if (target.kind === 'transaction') {
