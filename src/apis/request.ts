@@ -1,7 +1,7 @@
 /** Requests and replies of the HTTP APIs, apart from sockets. */
 import type { Hex } from '../encoding/hex.ts'
 import { isHexDigits, lowerCaseHex } from '../encoding/hex.ts'
-import { isTooDeep } from '../encoding/json-depth.ts'
+import { isTooComplex } from '../encoding/json-complexity.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { Session } from '../rpc/session.ts'
@@ -91,7 +91,8 @@ export const DEEPEST_INPUT = 128
 
 /** JSON of a body. Throws `ApiError` of a status. */
 export function jsonIn(body: string, status = 400): unknown {
-  if (isTooDeep(body, DEEPEST_INPUT)) throw new ApiError('The body is nested too deeply', { status })
+  if (isTooComplex(body, DEEPEST_INPUT))
+    throw new ApiError('The body is nested too deeply, or has too many lists and objects', { status })
   try {
     return JSON.parse(body)
   } catch {

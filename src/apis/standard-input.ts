@@ -1,6 +1,6 @@
 /** The input of solc's standard JSON interface, as clients send it. */
 import { z } from 'zod'
-import { isTooDeep } from '../encoding/json-depth.ts'
+import { isTooComplex } from '../encoding/json-complexity.ts'
 import type { Compilation } from '../sources/compilation.ts'
 import { ApiError, DEEPEST_INPUT } from './request.ts'
 
@@ -14,7 +14,8 @@ export type StandardInput = z.infer<typeof StandardInputSchema>
 
 /** Reads the text of a compiler's input. Throws `ApiError`. */
 export function readStandardInput(text: string): StandardInput {
-  if (isTooDeep(text, DEEPEST_INPUT)) throw new ApiError('The standard JSON input is nested too deeply')
+  if (isTooComplex(text, DEEPEST_INPUT))
+    throw new ApiError('The standard JSON input is nested too deeply, or has too many lists and objects')
   let json: unknown
   try {
     json = JSON.parse(text)

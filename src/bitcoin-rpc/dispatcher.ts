@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Bitcoin } from '../bitcoin/bitcoin.ts'
-import { isTooDeep } from '../encoding/json-depth.ts'
+import { isTooComplex } from '../encoding/json-complexity.ts'
 import { NodeError } from '../errors.ts'
 import { writeJson } from './amount.ts'
 import type { Context, Method } from './method.ts'
@@ -112,7 +112,7 @@ export class BitcoinDispatcher {
    * `overloaded`, before the first change, where another node of the cluster makes the changes.
    */
   async dispatch(message: string, caller: Caller): Promise<Answer> {
-    if (isTooDeep(message, MAX_DEPTH)) return answer(failed(CODE.PARSE, 'Parse error'))
+    if (isTooComplex(message, MAX_DEPTH)) return answer(failed(CODE.PARSE, 'Parse error'))
     let parsed: unknown
     try {
       parsed = JSON.parse(message)

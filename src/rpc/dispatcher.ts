@@ -1,7 +1,7 @@
 /** The entry point of every transport: envelope, batch, parameters → call → reply (JSON-RPC 2.0). */
 
 import type { ChaosSwitch } from '../chaos/switch.ts'
-import { isTooDeep } from '../encoding/json-depth.ts'
+import { isTooComplex } from '../encoding/json-complexity.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { ForkAnew } from '../engine/fork/open-upstream.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
@@ -14,7 +14,7 @@ import { CallListeners } from './call-listeners.ts'
 import type { CallMeter } from './call-meter.ts'
 import { CallRunner } from './call-runner.ts'
 import type { LogProgress, Route } from './cluster-routes.ts'
-import { countRequests, INVALID_REQUEST, idOf, idRefusal, isId, isObject, TOO_DEEP } from './envelope.ts'
+import { countRequests, INVALID_REQUEST, idOf, idRefusal, isId, isObject, TOO_COMPLEX } from './envelope.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import { hasInexactId, restoreIds } from './exact-ids.ts'
 import { Load, RETRY_SECONDS } from './load.ts'
@@ -155,7 +155,7 @@ class JsonRpcDispatcher implements Dispatcher {
   }
 
   dispatchPieces(text: string, session: Session): MaybePromise<string | RawJson | undefined> {
-    if (isTooDeep(text, this.#options.maxDepth)) return this.#refuseText(TOO_DEEP, session)
+    if (isTooComplex(text, this.#options.maxDepth)) return this.#refuseText(TOO_COMPLEX, session)
     let message: unknown
     try {
       message = JSON.parse(text)

@@ -6,8 +6,8 @@ import type { Id } from './reply.ts'
 
 /** The message is no request. */
 export const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request')
-/** The message is nested too deeply. */
-export const TOO_DEEP = new NodeError('invalid-request', 'Invalid request')
+/** The message is nested too deeply, or has too many lists and objects. */
+export const TOO_COMPLEX = new NodeError('invalid-request', 'Invalid request')
 const NONE: readonly unknown[] = []
 
 /** Is this a JSON object? */
@@ -49,7 +49,7 @@ export function positional(params: unknown): readonly unknown[] {
 
 /** How many requests a batch holds, those of nested batches included. Throws when it is nested too deeply. */
 export function countRequests(batch: readonly unknown[], limit: number, depth = 1): number {
-  if (depth > limit) throw TOO_DEEP
+  if (depth > limit) throw TOO_COMPLEX
   let count = 0
   for (const entry of batch) {
     count += Array.isArray(entry) && entry.length > 0 ? countRequests(entry, limit, depth + 1) : 1

@@ -8,7 +8,7 @@ export type AnswerKind = Exclude<ErrorKind, 'database' | 'cluster' | 'invalid-op
 export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'parse-error': 'The message is not JSON.',
   'invalid-request':
-    'The message is not a request, is nested too deeply, or is a batch of too many requests.',
+    'The message is not a request, is nested too deeply, has too many lists and objects, or is a batch of too many requests.',
   'block-not-found': 'There is no such block, or it is not canonical although that is required.',
   'method-not-found': 'There is no such method, or the caller may not use it.',
   'invalid-params': 'A parameter is missing, malformed or out of bounds; the message names it.',
