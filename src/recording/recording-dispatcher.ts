@@ -14,9 +14,11 @@ import type { LinePart } from './line-file.ts'
 import { SecretMask } from './secrets.ts'
 
 /** Values as JSON has them: maps as objects, big numbers in hex. */
-export function jsonOf(_key: string, value: unknown): unknown {
+export function jsonOf(this: unknown, key: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value)
-  if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString('hex')}`
+  // A Buffer has become an object here, by its toJSON.
+  const held: unknown = (this as Readonly<Record<string, unknown>>)[key]
+  if (held instanceof Uint8Array) return `0x${Buffer.from(held).toString('hex')}`
   return typeof value === 'bigint' ? `0x${value.toString(16)}` : value
 }
 

@@ -8,6 +8,7 @@ import { type Hex, toHex } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { createNode, type Node } from '../node/node.ts'
 import { NODE_SETTINGS, type NodeOptions } from '../options/options.ts'
+import { HexText, readAlloc } from '../recording/alloc.ts'
 import type { Header, RequestLine } from '../recording/lines.ts'
 import { SECRET_NAME } from '../recording/secrets.ts'
 import { RpcError } from '../rpc/error-codes.ts'
@@ -80,30 +81,7 @@ export function recordedOptions(
   const { alloc, ...plain } = options
   const merged: NodeOptions = { ...plain, ...changed }
   if (alloc === undefined) return merged
-  return { ...merged, alloc: new Map(Object.entries(Alloc.parse(alloc)).map(accountOf)) }
-}
-
-const HexText = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]*$/.test(value))
-const Alloc = z.record(
-  HexText,
-  z.looseObject({
-    balance: z.string().optional(),
-    nonce: z.string().optional(),
-    code: z.string().optional(),
-  }),
-)
-
-function accountOf([address, account]: [string, z.infer<typeof Alloc>[Hex]]): [Hex, object] {
-  const { balance, nonce, code, ...rest } = account
-  return [
-    address as Hex,
-    {
-      ...rest,
-      ...(balance !== undefined && { balance: BigInt(balance) }),
-      ...(nonce !== undefined && { nonce: BigInt(nonce) }),
-      ...(code !== undefined && { code: Buffer.from(code.slice(2), 'hex') }),
-    },
-  ]
+  return { ...merged, alloc: readAlloc(alloc) }
 }
 
 /** A connection of the recording. */

@@ -1,4 +1,5 @@
 /** A recording as a test for vitest, which needs no other file. */
+import { allocSource } from '../recording/alloc.ts'
 import type { Header } from '../recording/lines.ts'
 import type { NumberedLine } from './recorded-file.ts'
 
@@ -29,13 +30,14 @@ export function vitestText({ options, time }: Header, lines: readonly NumberedLi
     state !== undefined && 'state' in state
       ? [`    await node.request({ method: 'anvil_loadState', params: [${json(state.state)}] })`]
       : []
-  const alloc = options.alloc === undefined ? '' : ', alloc: new Map(Object.entries(OPTIONS.alloc))'
+  const { alloc: accounts, ...plain } = options
+  const alloc = accounts === undefined ? '' : `, alloc: ${allocSource(accounts)}`
   const clock = options.frozenClock === undefined || options.frozenClock === false ? ' now: () => time,' : ''
   return `${[
     `import { createNode } from ${json('tandem')}`,
     `import { expect, it } from ${json('vitest')}`,
     '',
-    `const OPTIONS = ${json(options)}`,
+    `const OPTIONS = ${json(plain)}`,
     '',
     `it(${json(title)}, async () => {`,
     `  let time = ${time}`,

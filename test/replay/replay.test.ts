@@ -2,12 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createNode } from '../../src/node/node.ts'
 import { readRecording } from '../../src/replay/recorded-file.ts'
 import { ddmin, reduceRecording } from '../../src/replay/reduce.ts'
 import { type Difference, replayLines } from '../../src/replay/run.ts'
 import { NodeTarget } from '../../src/replay/target.ts'
+import { vitestText } from '../../src/replay/vitest-file.ts'
 import { recordSession } from '../support/recorded-session.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tandem-'))
@@ -45,6 +47,42 @@ function plant(
   writeFileSync(path, `${changed.join('\n')}\n`)
   return { path, line: at + 1 }
 }
+
+describe('a recording of a node with accounts of its own', () => {
+  const alloc = new Map([
+    [
+      `0x${'aa'.repeat(20)}` as const,
+      { balance: 5n, nonce: 3n, code: Buffer.from('60015400', 'hex'), storage: new Map([[17n, 2n ** 255n]]) },
+    ],
+  ])
+  const path = join(folder, 'alloc.jsonl')
+  beforeAll(async () => {
+    const node = await createNode({ alloc, record: path })
+    const [address] = [...alloc.keys()]
+    for (const [method, ...more] of [
+      ['eth_getBalance'],
+      ['eth_getTransactionCount'],
+      ['eth_getCode'],
+      ['eth_getStorageAt', '0x11'],
+    ] as const) {
+      await node.request({ method, params: [address, ...more, 'latest'] })
+    }
+    await node.close()
+  })
+
+  it('is equal when it is repeated', async () => {
+    const { differences, replies } = await replay(path)
+    expect({ differences, replies }).toEqual({ differences: [], replies: 4 })
+    const stored = readFileSync(path, 'utf8').split('\n')[4]
+    expect(stored).toContain(`"result":"0x${(2n ** 255n).toString(16)}"`)
+  })
+
+  it('becomes a test with the same accounts', async () => {
+    const { header, lines: read } = await readRecording(path)
+    const [, source] = /alloc: (new Map\(.*\)), now/.exec(vitestText(header, read, 'accounts')) ?? []
+    expect(runInNewContext(`(${source})`, { Map, Buffer })).toEqual(alloc)
+  })
+})
 
 describe('a recording', () => {
   it('is equal when it is repeated', async () => {
