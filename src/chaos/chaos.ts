@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { isHex } from '../encoding/hex.ts'
-import { isTooDeep } from '../encoding/json-depth.ts'
+import { isTooComplex } from '../encoding/json-complexity.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -46,10 +46,10 @@ interface Calls {
   readonly id: unknown
 }
 
-/** Reads a message; no calls where it is not JSON, or too deep to be one. */
+/** Reads a message; no calls where it is not JSON, or too complex to be one. */
 function callsOf(text: string): Calls {
   const none = { methods: [], isBatch: false, id: null }
-  if (isTooDeep(text, MOST_DEPTH)) return none
+  if (isTooComplex(text, MOST_DEPTH)) return none
   let message: unknown
   try {
     message = JSON.parse(text)
@@ -171,8 +171,8 @@ export class Chaos implements ActiveChaos {
     }
   }
 
-  copies(): number {
-    const copies = this.#decisions.copies()
+  copiesOfNext(): number {
+    const copies = this.#decisions.copiesOfNext()
     if (copies !== 1) this.#report.add(copies === 0 ? 'gap' : 'duplicate', copies, 'a notification')
     return copies
   }

@@ -155,7 +155,7 @@ export class Decisions {
   }
 
   /** How often an event is sent to a subscription: 0, 1 or 2 times. A gap takes the next events of all subscriptions. */
-  copies(): number {
+  copiesOfNext(): number {
     const { gap, duplicate } = this.#plan.subscriptions ?? {}
     if (this.#draws.windowed('gap', gap, () => true)) return 0
     return this.#draws.happens('duplicate', duplicate?.probability) ? 2 : 1

@@ -42,7 +42,7 @@ export interface ActiveChaos {
   /** Runs a call in this process. Rejects with `rate-limited` or `overloaded` where its message or its reply is lost. */
   inProcess(call: ChaosCall, run: () => Promise<unknown>): Promise<unknown>
   /** How often the next notification is sent. */
-  copies(): number
+  copiesOfNext(): number
   /** Gives the node back to its own rules; under automining what waits in the pool is mined, unless the node is closing. */
   close(isClosing?: boolean): Promise<void>
 }

@@ -5,6 +5,21 @@ import type { LongReply } from './text-dispatcher.ts'
 
 /** What chaos did to a message; in a request, `off` leaves its calls alone. */
 export const CHAOS_HEADER = 'X-Tandem-Chaos'
+const CHAOS_FIELD = CHAOS_HEADER.toLowerCase()
+
+/**
+ * Does a caller ask that chaos leaves its calls alone? A page in a browser cannot set a header of a WebSocket, and asks by
+ * the address, `?chaos=off`.
+ */
+export function asksForCalm({
+  headers,
+  url = '',
+}: {
+  readonly headers: IncomingHttpHeaders
+  readonly url?: string | undefined
+}): boolean {
+  return headers[CHAOS_FIELD] === 'off' || new URLSearchParams(url.split('?')[1]).get('chaos') === 'off'
+}
 
 /** Header fields beyond those that every reply has, which are its type, its length and the ID of its request. */
 export type ReplyFields = Readonly<Record<string, string | number>>

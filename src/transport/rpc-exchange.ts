@@ -6,7 +6,7 @@ import { andThen } from '../maybe-promise.ts'
 import type { LogProgress } from '../rpc/cluster-routes.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import { PACKED, SMALL_BYTES } from './byte-budget.ts'
-import { CHAOS_HEADER, decline, type RpcExchange } from './exchange.ts'
+import { asksForCalm, CHAOS_HEADER, decline, type RpcExchange } from './exchange.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import type { Policy } from './policy.ts'
 import { BEHIND, BROKEN, BUSY, full } from './refusal.ts'
@@ -19,7 +19,6 @@ import { dispatchLong, type LongReply, type TextDispatcher } from './text-dispat
 const SEQUENCE_HEADER = 'x-tandem-sequence'
 /** Longest wait for a node to catch up with that, milliseconds. */
 const CATCH_UP_MS = 4_000
-const CHAOS_FIELD = 'x-tandem-chaos'
 /** What the sessions of all requests have in common. */
 const SESSION = openSession('http')
 
@@ -29,6 +28,18 @@ interface Outcome {
   retryAfter: number | undefined
   /** Present once something was done to one of its calls. */
   chaos?: string[]
+}
+
+/** The session of a request while chaos is set: what is done to its calls stands in its reply. */
+function withChaos(session: Session, exchange: RpcExchange, outcome: Outcome): Session {
+  return {
+    ...session,
+    isCalm: asksForCalm({ headers: exchange.headers }),
+    noteChaos(what) {
+      outcome.chaos ??= []
+      outcome.chaos.push(what)
+    },
+  }
 }
 
 /** Answers requests by dispatchers, within the policy of a server. */
@@ -46,7 +57,7 @@ export class RpcAnswers {
     const chaos = dispatcher.chaos?.current
     if (chaos !== undefined) {
       const { requestId, headers } = exchange
-      const caller = { label: SESSION.label, requestId, isCalm: headers[CHAOS_FIELD] === 'off' }
+      const caller = { label: SESSION.label, requestId, isCalm: asksForCalm({ headers }) }
       const disturbance = chaos.message(body, caller)
       if (disturbance !== undefined) {
         void this.#disturb(exchange, disturbance, (disturbed) =>
@@ -96,7 +107,7 @@ export class RpcAnswers {
     const outcome: Outcome = { status: 200, retryAfter: undefined }
     try {
       andThen(
-        dispatchLong(dispatcher, body, this.#session(exchange, outcome, client)),
+        dispatchLong(dispatcher, body, this.#session(exchange, outcome, client, dispatcher)),
         (reply) => this.#send(exchange, dispatcher, outcome, reply),
         (error) => this.#fail(exchange, error),
       )
@@ -106,7 +117,12 @@ export class RpcAnswers {
   }
 
   /** The session of one request; a message that the node is too busy for gets status 503, one beyond the limits of a key 429. */
-  #session(exchange: RpcExchange, outcome: Outcome, client: ApiKeyClient | undefined): Session {
+  #session(
+    exchange: RpcExchange,
+    outcome: Outcome,
+    client: ApiKeyClient | undefined,
+    { chaos }: TextDispatcher,
+  ): Session {
     const { remote, requestId, headers } = exchange
     const session: Session = {
       label: SESSION.label,
@@ -117,22 +133,18 @@ export class RpcAnswers {
       requestId,
       userAgent: headers['user-agent'],
       isGone: () => exchange.isGone,
-      isCalm: headers[CHAOS_FIELD] === 'off',
-      noteChaos(what) {
-        outcome.chaos ??= []
-        outcome.chaos.push(what)
-      },
       shed(retrySeconds) {
         outcome.status = 503
         outcome.retryAfter = retrySeconds
       },
     }
-    if (client === undefined) return session
+    const own = chaos?.current === undefined ? session : withChaos(session, exchange, outcome)
+    if (client === undefined) return own
     const rights = sessionOf(client, ({ retryAfterSeconds }) => {
       outcome.status = 429
       outcome.retryAfter = retryAfterSeconds
     })
-    return { ...session, ...rights }
+    return { ...own, ...rights }
   }
 
   #send(

@@ -3,17 +3,13 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
+import { asksForCalm } from './exchange.ts'
 import { requestIdOf } from './incoming-request.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
 import { DeliveryQueue } from './outbox.ts'
 import type { Policy } from './policy.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 import { WebSocketConnection } from './websocket-connection.ts'
-
-/** Does the caller ask that chaos leaves it alone? A page in a browser cannot set the header of a WebSocket. */
-function asksForCalm({ headers, url = '' }: IncomingMessage): boolean {
-  return headers['x-tandem-chaos'] === 'off' || url.endsWith('?chaos=off')
-}
 
 /** What the WebSocket listener is made of. */
 export interface WebSocketParts {

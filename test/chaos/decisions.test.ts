@@ -17,7 +17,7 @@ function decisionsOf(seed: string, count: number) {
     decisions.reorganisation(),
     decisions.transaction(true),
     decisions.hiddenPolls(),
-    decisions.copies(),
+    decisions.copiesOfNext(),
   ])
 }
 
@@ -37,7 +37,7 @@ describe('decisions', () => {
     const mixed = new Decisions(planOf('rootstock-public'), 's')
     const blocks = Array.from({ length: 30 }, () => {
       mixed.message(CALL)
-      mixed.copies()
+      mixed.copiesOfNext()
       return [alone.block(), mixed.block()]
     })
     for (const [one, other] of blocks) expect(other).toEqual(one)
