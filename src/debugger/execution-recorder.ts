@@ -4,8 +4,8 @@
  * records them.
  */
 import type { Log } from '../chain/receipt.ts'
-import type { Hex } from '../encoding/hex.ts'
-import { toHex } from '../encoding/hex.ts'
+import { toBigInt } from '../encoding/bytes.ts'
+import { type Hex, toHex } from '../encoding/hex.ts'
 import { SLOAD, SSTORE } from '../evm/opcodes/storage.ts'
 import type { TraceBudget } from '../evm/tracing/trace-budget.ts'
 import type { FrameEnd, FrameStart, FrameView, Tracer } from '../evm/tracing/tracer.ts'
@@ -176,7 +176,7 @@ export class ExecutionRecorder implements Tracer {
     if (length < WORD || length > LONGEST_PREIMAGE || end > memoryWords * WORD) return
     if (this.#preimages >= MOST_PREIMAGES) return
     const key = memory.slice(offset, end - WORD)
-    const slot = BigInt(toHex(memory.subarray(end - WORD, end)))
+    const slot = toBigInt(memory.subarray(end - WORD, end))
     let keys = this.#keys.get(slot)
     if (keys === undefined) {
       keys = new Map()

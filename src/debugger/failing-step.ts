@@ -1,4 +1,5 @@
 /** The step at which an execution failed. */
+import { equal } from '../encoding/bytes.ts'
 import type { RecordedMessage } from '../source-level/message-recorder.ts'
 import { lastSent } from '../source-level/stack/message-run.ts'
 import type { Execution } from './execution.ts'
@@ -6,8 +7,7 @@ import type { Execution } from './execution.ts'
 /** Does a message fail with the failure of one that it sent? */
 function passesOn(message: RecordedMessage, sent: RecordedMessage): boolean {
   if (sent.failure === undefined || message.failure === undefined || sent.pcs.length === 0) return false
-  const { output } = message
-  return output.length === sent.output.length && output.every((byte, index) => byte === sent.output[index])
+  return equal(message.output, sent.output)
 }
 
 /** The last step of the innermost message whose failure became that of the execution; `undefined` where it succeeded, or nothing ran. */

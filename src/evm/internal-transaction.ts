@@ -5,12 +5,13 @@
  */
 import { EMPTY_ACCOUNT } from '../chain/account.ts'
 import { PRECOMPILE_ADDRESS as AT } from '../chain/config.ts'
-import { EMPTY, fromBigInt, fromBigIntFixed } from '../encoding/bytes.ts'
+import { EMPTY, fromBigInt, fromBigIntFixed, fromBigIntSigned } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex } from '../encoding/hex.ts'
 import { frameStrings } from '../encoding/rlp-frame.ts'
 import type { Session } from './frame.ts'
 import type { Invocation } from './invocation.ts'
+import { utf8 } from './precompiles/bridge/events.ts'
 
 /** The precompiled contracts whose calls are recorded, also those that their gas does not pay for. */
 export const RECORDED_PRECOMPILES: ReadonlySet<Hex> = new Set([
@@ -39,12 +40,9 @@ export interface InternalTransaction {
   readonly index: number
 }
 
-const utf8 = (text: string) => new TextEncoder().encode(text)
-
-/** A nonce as Java's `BigInteger.toByteArray` has it: with a zero byte before a first bit that is 1; none for zero. */
-function signedBytes(nonce: bigint): Uint8Array {
-  const bytes = fromBigInt(nonce)
-  return (bytes[0] ?? 0) < 0x80 ? bytes : new Uint8Array([0, ...bytes])
+/** A nonce as the reference node has it, which takes the bytes of a signed integer: none for zero. */
+function nonceBytes(nonce: bigint): Uint8Array {
+  return nonce === 0n ? EMPTY : fromBigIntSigned(nonce)
 }
 
 /**
@@ -60,7 +58,7 @@ export function internalHash(
   for (const { type, nonce, sender, receiver, value, code, depth, index } of path) {
     parent = keccakHex(
       frameStrings([
-        signedBytes(nonce),
+        nonceBytes(nonce),
         fromHex(parent),
         fromHex(sender),
         receiver === undefined ? EMPTY : fromHex(receiver),

@@ -41,7 +41,7 @@ class TransientStorage {
 
 /** What to return to: the lengths of lists, the refund, and the mark of transient storage. */
 interface Checkpoint {
-  /** Not returned to: the internal transactions recorded before the message's own. */
+  /** Count of internal transactions when the message began; a revert does not restore it. */
   readonly recorded: number
   readonly logs: number
   readonly destroyed: number
@@ -113,7 +113,7 @@ export class Journal {
     this.transient.revert(checkpoint.transient)
   }
 
-  /** Ends the recording below a creation, which has not ended: of its internal transactions only its own is kept. */
+  /** Drops from the count what ran inside a creation; the creation itself counts as one. */
   endCreation(): void {
     const before = this.#open.at(-1)?.recorded ?? 0
     if (this.recorded > before) this.recorded = before + 1

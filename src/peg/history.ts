@@ -56,11 +56,27 @@ async function rejected(
   }
 }
 
-async function released(view: LogView, { engine }: HistoryParts): Promise<PegEvent | undefined> {
+/** The logs of the Bridge that tell why it made these transactions, by the topic that has the id of each. */
+async function createdBy(signed: readonly LogView[], engine: Engine): Promise<ReadonlyMap<Hex, LogView>> {
+  const ids = signed.flatMap(({ log }): Hex[] => {
+    const transaction = releasedIn(log)
+    const id = transaction && releaseId(transaction)
+    return id === undefined ? [] : [`0x${id}`]
+  })
+  if (ids.length === 0) return new Map()
+  const logs = await bridgeLogs(engine, [[TOPIC.created], null, ids])
+  return new Map(logs.map((view) => [view.log.topics[2] ?? '0x', view]))
+}
+
+async function released(
+  view: LogView,
+  logs: ReadonlyMap<Hex, LogView>,
+  { engine }: HistoryParts,
+): Promise<PegEvent | undefined> {
   const signed = releasedIn(view.log)
   const id = signed && releaseId(signed)
   if (signed === undefined || id === undefined) return undefined
-  const [created] = await bridgeLogs(engine, [[TOPIC.created], null, [`0x${id}`]])
+  const created = logs.get(`0x${id}`)
   if (created === undefined) return undefined
   const { kind, satoshi } = await releaseOf(engine, created, signed)
   return {
@@ -95,9 +111,10 @@ export async function pegHistory(parts: HistoryParts): Promise<readonly PegEvent
   const isOf = (topic: Hex) => (view: LogView) => view.log.topics[0] === topic
   const lost = new Map(logs.filter(isOf(unrefundable)).map((view) => [view.log.topics[1], view]))
   const last = logs.filter((view) => !isOf(unrefundable)(view)).slice(-MOST_ENTRIES)
+  const created = await createdBy(last.filter(isOf(signed)), engine)
   const events = last.reverse().map((view) => {
     if (isOf(pegin)(view)) return registered(view)
-    return isOf(refused)(view) ? rejected(view, lost, parts) : released(view, parts)
+    return isOf(refused)(view) ? rejected(view, lost, parts) : released(view, created, parts)
   })
   return (await Promise.all(events)).filter((event) => event !== undefined)
 }

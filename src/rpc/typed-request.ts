@@ -95,13 +95,15 @@ function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: Given, price: bigint | u
  * `name` what messages call the object. Throws `invalid-params`.
  */
 export function typedRequest(
-  { typedMembers, ...call }: CallArgument,
+  asked: CallArgument,
   engine: Pick<Engine, 'config' | 'queries'>,
   price: () => bigint | undefined,
   name = 'transaction',
 ): CallArgument {
+  if (asked.typedMembers === undefined && asked.maxFeePerGas === undefined) return asked
+  const { typedMembers, ...call } = asked
   const { maxFeePerGas } = call
-  if ((typedMembers === undefined && maxFeePerGas === undefined) || !takesTyped(engine)) return call
+  if (!takesTyped(engine)) return call
   const given = readGiven(typedMembers, maxFeePerGas, name)
   const type = typeOf(given)
   checkMembers(type, given, name)

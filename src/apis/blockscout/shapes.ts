@@ -2,6 +2,7 @@
  * Objects of Blockscout's API v2 (https://github.com/blockscout/blockscout-api-v2-swagger). What a node of its own cannot know, such
  * as prices and tags of a person, is null or empty, as it is there.
  */
+import { ZERO_ADDRESS } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import { contractAddress, type Transaction } from '../../chain/transaction.ts'
 import { type Hex, toHex } from '../../encoding/hex.ts'
@@ -20,7 +21,6 @@ export const STANDARDS: Readonly<Record<TokenType, string>> = {
   erc721: 'ERC-721',
   erc1155: 'ERC-1155',
 }
-const ZERO_ADDRESS = /^0x0{40}$/
 const LATEST = { tag: 'latest' } as const
 
 /** Unix seconds as text of ISO 8601. */
@@ -81,8 +81,8 @@ function totalOf({ type, amount = 0n, tokenId = 0n }: TokenTransfer, decimals: s
 }
 
 function transferType({ from, to }: TokenTransfer): string {
-  if (ZERO_ADDRESS.test(from)) return 'token_minting'
-  return ZERO_ADDRESS.test(to) ? 'token_burning' : 'token_transfer'
+  if (from === ZERO_ADDRESS) return 'token_minting'
+  return to === ZERO_ADDRESS ? 'token_burning' : 'token_transfer'
 }
 
 /** `TokenTransfer`. */

@@ -5,11 +5,14 @@ import type { Hex } from '../../encoding/hex.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { GasProfile } from '../../gas/gas-profile.ts'
 import { GasRecorder } from '../../gas/gas-recorder.ts'
+import { createEventLoopYield } from '../event-loop.ts'
 
 /** Blocks that are known to be counted. */
 const MOST_BLOCKS = 65_536
 /** Bytes of runs that wait to be added. */
 const MOST_WAITING_BYTES = 256 << 20
+/** Bytes of a waiting run beside what it recorded. */
+const RUN_BYTES = 256
 
 /** The gas of the chains of a node. */
 export class GasRecording {
@@ -45,7 +48,7 @@ export class GasRecording {
   /** Notes work that adds a run of so many bytes to the profile; it is done when there are too many, or by `settle`. */
   add(bytes: number, work: () => Promise<void>): void {
     this.#waiting.push(work)
-    this.#waitingBytes += bytes
+    this.#waitingBytes += bytes + RUN_BYTES
     // Whoever asks for the profile gets a failure.
     if (this.#waitingBytes > MOST_WAITING_BYTES) this.settle().catch(() => {})
   }
@@ -55,8 +58,12 @@ export class GasRecording {
     const waiting = this.#waiting
     this.#waiting = []
     this.#waitingBytes = 0
+    const yieldIfDue = createEventLoopYield('query')
     this.#settled = this.#settled.then(async () => {
-      for (const work of waiting) await work()
+      for (const work of waiting) {
+        await yieldIfDue()
+        await work()
+      }
     })
     return this.#settled
   }

@@ -2,6 +2,7 @@
 import { ExecutedCodes } from '../../coverage/executed-codes.ts'
 import type { Message } from '../../evm/message.ts'
 import type { Vm } from '../../evm/rules.ts'
+import { muxTracers } from '../../evm/tracing/mux-tracer.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
 import { GasRecording } from './gas-recording.ts'
 
@@ -72,7 +73,7 @@ export class Recordings {
     const gas =
       kind === 'transactions' && transaction !== undefined ? this.gas?.tracer(transaction) : undefined
     if (gas === undefined) return isCovered ? this.codes.tracer() : undefined
-    return isCovered ? both(gas, this.codes.stepTracer()) : gas
+    return isCovered ? muxTracers([gas, this.codes.stepTracer()]) : gas
   }
 
   /** The same VM, whose runs of this kind are recorded unless a tracer watches them. */
@@ -85,27 +86,5 @@ export class Recordings {
         return vm.run(message, state, env, tracer === undefined ? options : { ...options, tracer })
       },
     }
-  }
-}
-
-/** Calls the hooks of two tracers that record messages and steps. */
-function both(first: Tracer, second: Tracer): Tracer {
-  return {
-    enter(start) {
-      first.enter?.(start)
-      second.enter?.(start)
-    },
-    exit(end) {
-      first.exit?.(end)
-      second.exit?.(end)
-    },
-    step(frame, opcode) {
-      first.step?.(frame, opcode)
-      second.step?.(frame, opcode)
-    },
-    stepped(frame, cost, failure) {
-      first.stepped?.(frame, cost, failure)
-      second.stepped?.(frame, cost, failure)
-    },
   }
 }

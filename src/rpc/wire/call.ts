@@ -31,8 +31,14 @@ const TYPED_NAMES = Object.keys(TYPED_MEMBERS) as readonly (keyof TypedMembers)[
 /** The members that only typed transactions have, if there are any. */
 function typedMembersOf(value: unknown): TypedMembers | undefined {
   if (!isObject(value)) return undefined
-  const given = TYPED_NAMES.filter((name) => value[name] !== undefined && value[name] !== null)
-  return given.length === 0 ? undefined : Object.fromEntries(given.map((name) => [name, value[name]]))
+  // Nothing is allocated for a call without such members, as almost all are.
+  let given: Record<string, unknown> | undefined
+  for (const name of TYPED_NAMES) {
+    if (value[name] === undefined || value[name] === null) continue
+    given ??= {}
+    given[name] = value[name]
+  }
+  return given
 }
 
 function callObjectOf({ address, quantity, bytes }: MemberTypes): Parameter<CallArgument> {

@@ -83,8 +83,8 @@ export function ethereumBytes(fields: WireTransaction): Uint8Array | undefined {
 function encode(fields: WireTransaction): Encoded | undefined {
   const { type, v, r, s } = fields
   const parts = signedParts(fields)
-  const raw = ethereumBytes(fields)
-  if (parts === undefined || raw === undefined || (r === 0n && s === 0n)) return undefined
+  if (parts === undefined || (r === 0n && s === 0n)) return undefined
+  const raw = typed(type, [...parts, ...amounts(v, r, s)])
   const chainId = (v - 35n) / 2n
   const signed = type === 0n && v >= 35n ? [...parts, fromBigInt(chainId), EMPTY, EMPTY] : parts
   const isOdd = type !== 0n ? v === 1n : v >= 35n ? (v - 35n) % 2n === 1n : v === 28n
