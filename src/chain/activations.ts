@@ -104,8 +104,8 @@ export function rulesAt(heights: RuleHeights): (height: number) => Rules {
   return byStretch(heights, make, [FORK_DETECTION_HEADERS])
 }
 
-/** A value that a rule replaces, by height; the same at all heights without a value `since` the rule. */
-export function replacedBy<T>(
+/** One value before a rule's height, another from it on; the same at all heights without a value `since` the rule. */
+export function valueByRule<T>(
   heights: RuleHeights,
   rule: RuleName,
   before: T,

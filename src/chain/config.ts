@@ -1,6 +1,6 @@
 /** The constants of each network: ids, activation heights, difficulty, limits, addresses of precompiles. */
 import type { Hex } from '../encoding/hex.ts'
-import { type ChainName, gasPriceCapAt, isActive, type Rules, replacedBy, rulesAt } from './activations.ts'
+import { type ChainName, gasPriceCapAt, isActive, type Rules, rulesAt, valueByRule } from './activations.ts'
 import type { RuleHeights } from './consensus-rules.ts'
 import type { Network } from './network.ts'
 import { type RemascParameters, remascParameters } from './remasc-parameters.ts'
@@ -67,7 +67,7 @@ export interface ChainConfig {
 /** What of a network's constants depends on the heights of its rules. */
 function byRules(network: Network, ruleHeights: RuleHeights) {
   const { window, windowSinceRskip297 } = network.parentChainSeconds
-  const windowAt = replacedBy(ruleHeights, 'rskip297', window, windowSinceRskip297)
+  const windowAt = valueByRule(ruleHeights, 'rskip297', window, windowSinceRskip297)
   return {
     ruleHeights,
     rulesAt: rulesAt(ruleHeights),
@@ -82,9 +82,9 @@ function difficultyOf({ difficulty }: Network, heights: RuleHeights): ChainConfi
   const { minimum, minimumSinceRskip290 = minimum, goalSeconds } = difficulty
   const { boundDivisor, boundDivisorSinceRskip156 = boundDivisor } = difficulty
   return {
-    minimumAt: replacedBy(heights, 'rskip290', BigInt(minimum), BigInt(minimumSinceRskip290)),
+    minimumAt: valueByRule(heights, 'rskip290', BigInt(minimum), BigInt(minimumSinceRskip290)),
     goalSeconds,
-    boundDivisorAt: replacedBy(heights, 'rskip156', BigInt(boundDivisor), BigInt(boundDivisorSinceRskip156)),
+    boundDivisorAt: valueByRule(heights, 'rskip156', BigInt(boundDivisor), BigInt(boundDivisorSinceRskip156)),
   }
 }
 

@@ -145,8 +145,8 @@ export const RULE_NAMES = Object.keys(CONSENSUS_RULES) as readonly RuleName[]
 /** Rules that no upgrade has taken up yet: their RSKIPs are drafts. */
 export const DRAFT_RULES: readonly RuleName[] = ['rskip543', 'rskip545', 'rskip546']
 
-/** Rules that others cannot hold without. */
-export const NEEDED_RULES: Readonly<Partial<Record<RuleName, readonly RuleName[]>>> = {
+/** The rules that each rule requires. */
+export const REQUIRED_RULES: Readonly<Partial<Record<RuleName, readonly RuleName[]>>> = {
   rskip545: ['rskip543', 'rskip544', 'rskip546'],
   rskip546: ['rskip543'],
 }

@@ -79,7 +79,7 @@ export function encodeReceipts(receipts: readonly Receipt[]): readonly Uint8Arra
 }
 
 /** Has the receipt of this type Ethereum's four items? Legacy ones and those of the chain's namespace have six. */
-function hasFourItems(type: number): boolean {
+function isEthereumReceipt(type: number): boolean {
   return type !== TYPE.legacy && !isNamespaced(type)
 }
 
@@ -100,7 +100,7 @@ export function encodeReceipt({
   const [cumulative, own] = [fromBigInt(cumulativeGasUsed), fromBigInt(gasUsed)]
   let logsLength = 0
   for (const log of logs) logsLength += framedLength(logLengths(log).log)
-  const isShort = hasFourItems(type)
+  const isShort = isEthereumReceipt(type)
   const tail = isShort ? 0 : stringLength(own) + stringLength(status)
   const strings = stringLength(status) + stringLength(cumulative) + stringLength(logsBloom) + tail
   const length = strings + framedLength(logsLength)
@@ -119,15 +119,15 @@ export function encodeReceipt({
   return out
 }
 
-/** The bytes that are stored: with the gas used behind a receipt that lacks it. */
+/** The bytes that are stored: Ethereum's receipts have no gasUsed, which is appended. */
 function storedForm({ type, gasUsed }: Receipt, encoded: Uint8Array): Uint8Array {
-  return hasFourItems(type) ? concat(encoded, frameString(fromBigInt(gasUsed))) : encoded
+  return isEthereumReceipt(type) ? concat(encoded, frameString(fromBigInt(gasUsed))) : encoded
 }
 
 /** `encodeStoredReceipt` of each receipt of a block, whose list does not change any more. */
 export function encodeStoredReceipts(receipts: readonly Receipt[]): readonly Uint8Array[] {
   const encoded = encodeReceipts(receipts)
-  if (receipts.every(({ type }) => !hasFourItems(type))) return encoded
+  if (receipts.every(({ type }) => !isEthereumReceipt(type))) return encoded
   return receipts.map((receipt, index) => storedForm(receipt, encoded[index] ?? EMPTY))
 }
 
@@ -216,7 +216,7 @@ export type EncodedReceipt = Omit<Receipt, 'gasUsed'> & { readonly gasUsed: bigi
 export function decodeReceipt(bytes: Uint8Array): EncodedReceipt {
   const type = receiptType(bytes, 0)
   const list = asList(decodeRlp(bytes.subarray(prefixLength(type))), 'receipt')
-  const items = hasFourItems(type) ? 4 : 6
+  const items = isEthereumReceipt(type) ? 4 : 6
   if (list.length !== items) throw new RangeError(`a receipt has ${items} items, not ${list.length}`)
   const [first, cumulativeGasUsed, logsBloom, logs, gasUsed, last = first] = list
   return {
@@ -232,7 +232,7 @@ export function decodeReceipt(bytes: Uint8Array): EncodedReceipt {
 /** Reads what `encodeStoredReceipt` writes. Throws a RangeError or an Error when the bytes are not that. */
 export function decodeStoredReceipt(bytes: Uint8Array): Receipt {
   const type = receiptType(bytes, 0)
-  const end = hasFourItems(type) ? itemEnd(bytes, prefixLength(type)) : bytes.length
+  const end = isEthereumReceipt(type) ? itemEnd(bytes, prefixLength(type)) : bytes.length
   const { succeeded, cumulativeGasUsed, gasUsed, logsBloom, logs } = decodeReceipt(bytes.subarray(0, end))
   return {
     succeeded,

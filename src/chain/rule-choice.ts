@@ -2,7 +2,7 @@
 import {
   CONSENSUS_RULES,
   DRAFT_RULES,
-  NEEDED_RULES,
+  REQUIRED_RULES,
   RULE_NAMES,
   type RuleHeights,
   type RuleName,
@@ -72,13 +72,14 @@ type Heights = Record<RuleName, number | undefined>
 /** Activates a rule, and by then those that it needs. */
 function activateRule(heights: Heights, rule: RuleName, height: number): void {
   heights[rule] = height
-  for (const needed of NEEDED_RULES[rule] ?? []) heights[needed] = Math.min(heights[needed] ?? height, height)
+  for (const needed of REQUIRED_RULES[rule] ?? [])
+    heights[needed] = Math.min(heights[needed] ?? height, height)
 }
 
 /** Deactivates a rule, and those that need it. */
 function deactivateRule(heights: Heights, rule: RuleName): void {
   heights[rule] = undefined
-  for (const other of RULE_NAMES) if (NEEDED_RULES[other]?.includes(rule)) heights[other] = undefined
+  for (const other of RULE_NAMES) if (REQUIRED_RULES[other]?.includes(rule)) heights[other] = undefined
 }
 
 /**
@@ -129,7 +130,7 @@ export function changesOf({ network: { heights: own }, ruleHeights }: RulesOfCha
   return Object.fromEntries(changed.map((rule) => [rule, ruleHeights[rule] ?? null]))
 }
 
-/** The same; `undefined` for none. */
+/** `changesOf`, or `undefined` where nothing differs. */
 export function changesIn(chain: RulesOfChain): RuleChanges | undefined {
   const changes = changesOf(chain)
   return Object.keys(changes).length === 0 ? undefined : changes

@@ -2,7 +2,7 @@
 import { editDistance } from '../encoding/edit-distance.ts'
 import {
   CONSENSUS_RULES,
-  NEEDED_RULES,
+  REQUIRED_RULES,
   RULE_NAMES,
   type RuleHeights,
   type RuleName,
@@ -59,7 +59,7 @@ export function rulesOf(option: RuleChoiceError['option'], name: string): readon
 /** Throws a `RuleChoiceError` where a rule holds before one that it needs. */
 export function requireNeeded(heights: RuleHeights): void {
   for (const rule of RULE_NAMES) {
-    const missing = NEEDED_RULES[rule]?.find(
+    const missing = REQUIRED_RULES[rule]?.find(
       (needed) => (heights[needed] ?? HIGHEST_RULE) > (heights[rule] ?? HIGHEST_RULE),
     )
     if (missing !== undefined) throw new RuleChoiceError('rules', `${rule} cannot hold without ${missing}.`)

@@ -103,10 +103,7 @@ export function typeRules(isActive: IsActive): TypeRules {
   return { typed: isActive('rskip543'), accessLists: isActive('rskip546'), setCode: isActive('rskip545') }
 }
 
-/**
- * A transaction that a block has, as this chain runs it: one of a type that its rules do not know, which only the upstream
- * of a fork can have, as a legacy one.
- */
+/** Runs a transaction whose type this chain's rules do not take as a legacy one: only a fork's upstream has such blocks. */
 export function asRunnable<T extends { readonly type: number; readonly typed: unknown }>(
   transaction: T,
   rules: TypeRules,

@@ -1,5 +1,5 @@
 /** Ids of requests that a JavaScript number cannot hold, digit for digit (docs/internals/rpc-reference.md#23-request-id). */
-import { endOfString } from '../encoding/json-depth.ts'
+import { endOfString } from '../encoding/json-complexity.ts'
 import { RawJson, rawJson } from './raw-json.ts'
 
 type Json = Record<string, unknown>

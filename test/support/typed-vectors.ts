@@ -1,6 +1,7 @@
 /** Transactions of Ethereum's official tests (fixtures/typed-transactions), and how ours reads them. */
 import { decodeTransaction } from '../../src/chain/transaction.ts'
 import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
+import { NodeError } from '../../src/errors.ts'
 
 /** The bytes of a transaction, and what the test states of it. */
 export interface TypedVector {
@@ -60,7 +61,8 @@ export function faultOf(vector: TypedVector): string | undefined {
   try {
     found = decodeTransaction(fromHex(bytes), true)
   } catch (error) {
-    if (exception !== undefined && !OF_STATE.test(exception)) return undefined
+    const isRefusal = error instanceof NodeError && error.kind === 'invalid-params'
+    if (isRefusal && exception !== undefined && !OF_STATE.test(exception)) return undefined
     return `refused: ${error instanceof Error ? error.message : error}`
   }
   if (exception !== undefined && !OF_STATE.test(exception)) {
