@@ -20,7 +20,7 @@ export async function output(program, args) {
 }
 
 /** Processor time of the children that have ended, ms, exact to two ticks. */
-function childrenTime() {
+export function childrenTime() {
   const fields = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /, '')
     .split(' ')

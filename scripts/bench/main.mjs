@@ -1,8 +1,9 @@
 /**
  * `npm run bench`: Tandem beside the peers, by processor time of the server for one operation, with wall time beside it.
  * - `--rows transfer,snapshot` runs some rows (all of `transfer-…`); `--list` names them
- * - `--rounds 3` samples a row and node, 5 unless given; `--nodes tandem,anvil`
+ * - `--rounds 3` samples a row and node, 5 unless given (a suite 1); `--nodes tandem,anvil`
  * - `--record` writes the run to docs/internals/bench: all rows, all nodes
+ * - `--suite <folder>` runs the tests of a project on each node instead, `--command "npm test"` if not by Hardhat; see suite.mjs
  * - `--profile <row>` runs that row once on Tandem, leaves CPU profiles in .build/profiles and prints self time by module
  */
 import { parseArgs } from 'node:util'
@@ -12,15 +13,18 @@ import { record, recorded } from './recording.mjs'
 import { changeLines, limitLines, rowLines } from './report.mjs'
 import { select } from './rows.mjs'
 import { run } from './run.mjs'
+import { compareSuite } from './suite.mjs'
 
 const { values: flags } = parseArgs({
   options: {
     rows: { type: 'string' },
-    rounds: { type: 'string', default: '5' },
+    rounds: { type: 'string' },
     nodes: { type: 'string' },
     list: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
     profile: { type: 'string' },
+    suite: { type: 'string' },
+    command: { type: 'string' },
   },
 })
 
@@ -52,7 +56,7 @@ function nodesOf(text) {
 async function compareNodes() {
   if (flags.record && flags.rows !== undefined) throw new Error('--record takes all rows')
   const began = performance.now()
-  const rounds = roundsOf(flags.rounds)
+  const rounds = roundsOf(flags.rounds ?? '5')
   const nodes = nodesOf(flags.nodes)
   const rows = await run(select(flags.rows), { nodes, rounds, nodeFlags: () => [], onRow, onProgress })
   const earlier = recorded()
@@ -83,4 +87,11 @@ async function profile(name) {
 if (flags.list) {
   for (const { name, title } of select(flags.rows)) console.log(`${name.padEnd(24)} ${title}`)
 } else if (flags.profile !== undefined) await profile(flags.profile)
-else await compareNodes()
+else if (flags.suite !== undefined) {
+  await compareSuite(flags.suite, {
+    command: flags.command,
+    names: flags.nodes?.split(','),
+    rounds: roundsOf(flags.rounds ?? '1'),
+    onProgress,
+  })
+} else await compareNodes()

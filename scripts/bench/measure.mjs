@@ -101,13 +101,14 @@ export function disturbance({ busyMs, ownMs, wallMs, processors = availableParal
  * @param {number} sample.operations that the work consists of
  * @param {() => unknown} sample.work
  * @param {() => number} [cpuMs] reads the server's processor time; without it the work runs in this very process
+ * @param {() => number} [childrenMs] reads the processor time of programs that are clients too
  * @returns {Promise<{ cpuMs: number, wallMs: number, disturbance: number, window: [number, number] }>} times of one
  *   operation, and when the work ran on the monotonic clock, in µs
  */
-export async function measure({ operations, work }, cpuMs) {
+export async function measure({ operations, work }, cpuMs, childrenMs = () => 0) {
   const own = () => {
     const { user, system } = process.cpuUsage()
-    return (user + system) / 1000
+    return (user + system) / 1000 + childrenMs()
   }
   const before = { at: performance.now(), machine: machineTime(), own: own(), server: cpuMs?.() ?? 0 }
   const began = process.hrtime.bigint()

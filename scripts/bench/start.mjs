@@ -56,11 +56,12 @@ async function firstAnswer(name, client, child) {
  * @param {object} [options]
  * @param {boolean} [options.traces] it will be asked for struct logs, which one node has to note as it runs
  * @param {string[]} [options.nodeFlags] of Node.js, for a node that runs on it
+ * @param {object} [options.node] a record like those of `NODES`; it may name the folder that it runs in, as `cwd`
+ * @param {number} [options.port] a free one unless it is given
  */
-export async function start(name, { traces = false, nodeFlags = [] } = {}) {
-  const node = NODES[name]
+export async function start(name, options = {}) {
+  const { traces = false, nodeFlags = [], node = NODES[name], port = await freePort() } = options
   const folder = mkdtempSync(join(tmpdir(), `bench-${name}-`))
-  const port = await freePort()
   const args = [
     ...(node.file ? [...nodeFlags, node.file] : []),
     ...node.args(port, folder),
@@ -68,7 +69,7 @@ export async function start(name, { traces = false, nodeFlags = [] } = {}) {
   ]
   const began = performance.now()
   const child = spawn(node.command, args.map(String), {
-    cwd: folder,
+    cwd: node.cwd ?? folder,
     stdio: 'ignore',
     env: { ...process.env, ...node.env },
   })

@@ -1,0 +1,174 @@
+/**
+ * `npm run bench -- --suite <folder>`: the tests of somebody's project against each node in turn, over RPC. A node is
+ * started anew for each run, with its own defaults, on the port of Hardhat's network `localhost`. Measured are wall time of
+ * the tests, processor time and greatest memory of the node; one more run goes through a proxy that counts the requests.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { childrenTime } from './children.mjs'
+import { countingProxy } from './counting-proxy.mjs'
+import { measure } from './measure.mjs'
+import { NODES, TANDEM } from './nodes.mjs'
+import { freePort, start } from './start.mjs'
+import { summarize } from './statistics.mjs'
+import { countsIn } from './test-counts.mjs'
+
+const PORT = 8545
+/** How often a node's memory is read, ms. */
+const MEMORY_MS = 250
+/** Rows of the table of requests. */
+const MOST_METHODS = 20
+
+/** The nodes, as their users start them. A project with Hardhat is run on its own version of it. */
+function nodesOf(folder) {
+  const { anvil } = NODES
+  const nodes = {
+    tandem: {
+      command: process.execPath,
+      file: TANDEM,
+      args: (port) => [
+        ...['start', '--preset', 'hardhat', '--memory', '--port', port, '--quiet', '--log-level', 'error'],
+      ],
+    },
+    anvil: {
+      command: anvil.command,
+      needs: anvil.needs,
+      args: (port) => ['--port', port, '--silent', '--hardfork', 'cancun', '--disable-code-size-limit'],
+    },
+  }
+  const hardhat = join(folder, 'node_modules/hardhat/package.json')
+  if (!existsSync(hardhat)) return nodes
+  const { version, bin } = JSON.parse(readFileSync(hardhat, 'utf8'))
+  const file = join(folder, 'node_modules/hardhat', typeof bin === 'string' ? bin : bin.hardhat)
+  const args = (port) => ['node', '--port', port, '--hostname', '127.0.0.1']
+  const { env, ready } = NODES['hardhat-2']
+  return {
+    ...nodes,
+    [`hardhat-${version}`]: { command: process.execPath, file, args, cwd: folder, env, ready },
+  }
+}
+
+/** What runs the tests of a project, and what prepares them. */
+function commandsOf(folder) {
+  const hasHardhat = ['js', 'cjs', 'mjs', 'ts', 'cts', 'mts'].some((end) =>
+    existsSync(join(folder, `hardhat.config.${end}`)),
+  )
+  return hasHardhat
+    ? { prepare: 'npx hardhat compile', command: 'npx hardhat test --network localhost' }
+    : { command: 'npm test' }
+}
+
+/** Runs a command in a folder, with the node's address as `RPC_URL`; what it printed. */
+async function runCommand(command, folder) {
+  const env = { ...process.env, RPC_URL: `http://127.0.0.1:${PORT}`, NO_COLOR: '1', FORCE_COLOR: '0' }
+  const child = spawn('bash', ['-c', command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  const add = (chunk) => {
+    text += chunk
+  }
+  child.stdout.on('data', add)
+  child.stderr.on('data', add)
+  const [code] = await once(child, 'close')
+  return { code, text }
+}
+
+/** One run of the tests on a new node; through the proxy, with the requests by method. */
+async function runOn(name, node, { folder, command, counted }) {
+  const port = counted ? await freePort() : PORT
+  const running = await start(name, { node, port })
+  const proxy = counted ? await countingProxy(PORT, port) : undefined
+  let memoryMb = 0
+  const reading = setInterval(() => {
+    memoryMb = Math.max(memoryMb, running.memoryMb())
+  }, MEMORY_MS)
+  try {
+    let outcome
+    const work = async () => {
+      outcome = await runCommand(command, folder)
+    }
+    const figures = await measure({ operations: 1, work }, running.cpuMs, childrenTime)
+    return { ...figures, memoryMb, ...countsIn(outcome.text), text: outcome.text, methods: proxy?.methods }
+  } finally {
+    clearInterval(reading)
+    await proxy?.close()
+    await running.stop()
+  }
+}
+
+const seconds = (ms) => (ms / 1000).toFixed(1)
+const spread = ({ median, least, most }) =>
+  least === most ? seconds(median) : `${seconds(median)} (${seconds(least)}-${seconds(most)})`
+
+function rowOf(name, samples) {
+  const { cpuMs, wallMs, memoryMb, disturbance } = summarize(samples)
+  const { passed, failed } = samples.at(-1)
+  const others = `${(100 * disturbance).toFixed(0)} %`
+  return [name, spread(wallMs), spread(cpuMs), memoryMb.most.toFixed(0), passed, failed, others]
+}
+
+function lines(rows) {
+  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => String(row[i]).length)))
+  const cell = (value, i) => (i === 0 ? String(value).padEnd(widths[i]) : String(value).padStart(widths[i]))
+  return rows.map((row) => row.map(cell).join('  '))
+}
+
+/** Requests and milliseconds by method, those that took longest first. */
+function requestLines(counted) {
+  const names = Object.keys(counted)
+  const total = (method) => names.reduce((sum, name) => sum + (counted[name].get(method)?.ms ?? 0), 0)
+  const methods = [...new Set(names.flatMap((name) => [...counted[name].keys()]))]
+  methods.sort((a, b) => total(b) - total(a))
+  const cells = (name, method) => {
+    const { requests, ms } = counted[name].get(method) ?? { requests: 0, ms: 0 }
+    return `${requests} / ${ms.toFixed(0)} ms`
+  }
+  return lines([
+    ['requests', ...names],
+    ...methods.slice(0, MOST_METHODS).map((method) => [method, ...names.map((name) => cells(name, method))]),
+  ])
+}
+
+/**
+ * Runs the tests of a folder on the nodes and prints the tables.
+ * @param {string} given the folder
+ * @param {object} options
+ * @param {string} [options.command] that runs the tests, in a shell
+ * @param {string[]} [options.names] of the nodes
+ * @param {number} options.rounds
+ * @param {(text: string) => void} options.onProgress
+ */
+export async function compareSuite(given, { command, names, rounds, onProgress }) {
+  const folder = resolve(given)
+  const known = nodesOf(folder)
+  const chosen = names ?? Object.keys(known)
+  for (const name of chosen) {
+    if (known[name] === undefined)
+      throw new Error(`no node is named ${name}; there are ${Object.keys(known)}`)
+  }
+  const usual = commandsOf(folder)
+  const tests = command ?? usual.command
+  if (usual.prepare !== undefined) {
+    onProgress(usual.prepare)
+    const { code, text } = await runCommand(usual.prepare, folder)
+    if (code !== 0) throw new Error(`${usual.prepare} ended with ${code}:\n${text.slice(-2000)}`)
+  }
+  const samples = Object.fromEntries(chosen.map((name) => [name, []]))
+  const counted = {}
+  for (let round = 0; round < rounds; round++) {
+    for (const name of chosen) {
+      onProgress(`round ${round + 1}: ${name}`)
+      samples[name].push(await runOn(name, known[name], { folder, command: tests }))
+    }
+  }
+  for (const name of chosen) {
+    onProgress(`requests: ${name}`)
+    counted[name] = (await runOn(name, known[name], { folder, command: tests, counted: true })).methods
+  }
+  onProgress('')
+  const head = ['node', 'wall s', 'node CPU s', 'peak MB', 'passed', 'failed', 'others']
+  console.log(`${basename(folder)}: ${tests}; Node ${process.version}, ${rounds} rounds`)
+  console.log(lines([head, ...chosen.map((name) => rowOf(name, samples[name]))]).join('\n'))
+  console.log(`\n${requestLines(counted).join('\n')}`)
+}
