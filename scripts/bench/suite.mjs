@@ -89,7 +89,7 @@ async function runOn(name, node, { folder, command, counted }) {
       outcome = await runCommand(command, folder)
     }
     const figures = await measure({ operations: 1, work }, running.cpuMs, childrenTime)
-    return { ...figures, memoryMb, ...countsIn(outcome.text), text: outcome.text, methods: proxy?.methods }
+    return { ...figures, memoryMb, ...countsIn(outcome.text), methods: proxy?.methods }
   } finally {
     clearInterval(reading)
     await proxy?.close()
