@@ -55,13 +55,15 @@ export interface EvmRun extends PrecompileRun {
 /** Runs one top-level message. */
 export class Evm {
   protected readonly run: EvmRun
-  /** Absent while a tracer watches, which sees frames as the interpreter leaves them. */
+  /** Absent while a tracer watches single instructions, which sees frames as the interpreter leaves them. */
   readonly #execution: Execution | undefined
 
   constructor(run: EvmRun) {
     this.run = run
     const { rules, session, hotAfter, hotCode } = run
-    const compiles = hasWebAssembly && Number.isFinite(hotAfter) && session.tracer === undefined
+    const { tracer } = session
+    const watchesCode = tracer?.step !== undefined || tracer?.countsOf !== undefined
+    const compiles = hasWebAssembly && Number.isFinite(hotAfter) && !watchesCode
     this.#execution = compiles
       ? new Execution(rules.opcodes, hotAfter, rules.codeHeaders, hotCode)
       : undefined

@@ -98,6 +98,8 @@ export class Frame implements FrameView {
   #memoryView: DataView | undefined
   /** Memory in use, 32-byte words; all of them are paid. */
   memoryWords = 0
+  /** The opcode that compiled code left to its record last, with its operands at the bottom of `stack`; for traces of failures. */
+  leftOpcode: number | undefined
   /** Gas that the failing opcode required beyond its fee, when that was too much; for traces. */
   lacking = 0
   /** Did RETURNDATACOPY fail because the return data are too short? For traces. */

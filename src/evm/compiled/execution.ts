@@ -4,6 +4,7 @@ import { analyse, isJumpDestination } from '../code-analysis.ts'
 import { EvmFailure, FAILURE, fail } from '../failure.ts'
 import { type CallRequest, Frame, type Session } from '../frame.ts'
 import { advance } from '../interpreter.ts'
+import { JUMP } from '../opcodes/control.ts'
 import type { OpcodeTable } from '../opcodes/operation.ts'
 import { type RunClock, TICKS_PER_CALL } from '../scheduler.ts'
 import type { CallRunner, PlainCall } from './call-opcode.ts'
@@ -22,6 +23,14 @@ const MAX_IN_PLACE = 8
 /** Is a pause due? Throws `limit-exceeded` past the deadline. */
 function isDue(clock: RunClock): boolean {
   return clock.ticks <= 0 && clock.mustPause()
+}
+
+/** Fails as JUMP does with the destination at the program counter. */
+function invalidJump(frame: Frame): never {
+  frame.leftOpcode = JUMP.code
+  frame.stack[0] = BigInt(frame.pc)
+  frame.sp = 0
+  fail(FAILURE.INVALID_JUMP)
 }
 
 /** Runs the frames of one message. */
@@ -70,7 +79,8 @@ export class Execution implements CallRunner {
     const { session } = frame
     const { clock, journal } = session
     const isDue = clock.ticks <= TICKS_PER_CALL && clock.mustPause()
-    if (isDue || this.#inPlace === MAX_IN_PLACE) {
+    // A tracer is told of each call by what opens messages.
+    if (isDue || this.#inPlace === MAX_IN_PLACE || session.tracer !== undefined) {
       // The pause comes before the call is made.
       if (isDue) clock.ticks = 0
       frame.request(call.request())
@@ -184,11 +194,12 @@ export class Execution implements CallRunner {
       frame.pc = exit & PC_MASK
       if (kind === EXIT.STATUS) return true
       if (kind === EXIT.INTERPRET) break
-      if (kind === EXIT.DYNAMIC && !isJumpDestination(analysis, frame.pc)) fail(FAILURE.INVALID_JUMP)
+      if (kind === EXIT.DYNAMIC && !isJumpDestination(analysis, frame.pc)) invalidJump(frame)
       clock.ticks -= ticks
       if (isDue(clock)) return true
     }
     allocator.takeStack(area)
+    frame.leftOpcode = undefined
     return false
   }
 

@@ -129,6 +129,7 @@ export class HostFunctions {
     for (let i = 0; i < count; i++) stack[i] = linear.read(bottom + 32 * i)
     frame.sp = count
     frame.gas = linear.f64(base + GAS_AT)
+    frame.leftOpcode = opcode
     row.run(frame)
     linear.putF64(base + GAS_AT, frame.gas)
     linear.putU32(base + MEMORY_SIZE_AT, frame.memoryWords * 32)

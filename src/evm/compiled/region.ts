@@ -7,7 +7,7 @@ import { type FunctionBody, OP } from '../../wasm/function-body.ts'
 import { type CodeAnalysis, isJumpDestination, opcodeAt, sizeOf } from '../code-analysis.ts'
 import type { OpcodeTable } from '../opcodes/operation.ts'
 import type { CompiledForm } from './form.ts'
-import { knownValue } from './lanes.ts'
+import { knownValue, type Word } from './lanes.ts'
 import {
   EXIT,
   EXIT_SHIFT,
@@ -239,18 +239,20 @@ class RegionCompiler {
       return false
     }
     const body = this.#writer.body
-    this.#writer.drop(1)
-    this.#writer.mark('to any place')
-    this.#writer.settle()
-    // A destination that no code is long enough for counts as the largest one.
     const [low, second, third, highest] = target
-    this.#writer.words.push(low)
-    body.op(OP.i32_wrap_i64)
-    body.i32(PC_MASK)
     this.#writer.words.pushTruth([0n, second, third, highest])
     this.#writer.words.push(low)
     body.i64(BigInt(PC_MASK))
-    body.op(OP.i64_gt_u, OP.i32_or, OP.i32_eqz, OP.select)
+    body.op(OP.i64_gt_u, OP.i32_or)
+    body.if()
+    // No code is so long.
+    this.#writer.interpretInstead()
+    body.end()
+    this.#writer.drop(1)
+    this.#writer.mark('to any place')
+    this.#writer.settle()
+    this.#writer.words.push(low)
+    body.op(OP.i32_wrap_i64)
     body.i32(EXIT.DYNAMIC << EXIT_SHIFT)
     body.op(OP.i32_or, OP.return)
     return false
@@ -266,11 +268,7 @@ class RegionCompiler {
       return false
     }
     const known = knownValue(condition)
-    const isValid = this.#isDestination(target)
-    if (known !== undefined && known !== 0n && !isValid) {
-      this.#writer.interpretInstead()
-      return false
-    }
+    if (known !== 0n && !this.#isDestination(target)) return this.#jumpNowhereIf(condition)
     this.#writer.drop(2)
     if (known !== undefined) this.#writer.mark(known === 0n ? 'never' : 'always')
     if (known === 0n) return this.#continueAt(next)
@@ -280,7 +278,7 @@ class RegionCompiler {
     const taken = counts[destination] ?? 0
     const passed = counts[next] ?? 0
     this.#writer.words.pushTruth(condition)
-    if (isValid && destination !== this.#root && taken > passed) {
+    if (destination !== this.#root && taken > passed) {
       body.op(OP.i32_eqz)
       body.if()
       this.#writer.mark('leaves where it does not jump')
@@ -290,11 +288,28 @@ class RegionCompiler {
       return this.#goTo(destination)
     }
     body.if()
-    this.#writer.mark(isValid ? 'leaves where it jumps' : 'to no destination')
-    if (!isValid) this.#writer.exit(EXIT.DYNAMIC, target > PC_MASK ? PC_MASK : destination)
-    else if (destination === this.#root) this.#repeat(1)
+    this.#writer.mark('leaves where it jumps')
+    if (destination === this.#root) this.#repeat(1)
     else this.#leaveTo(destination)
     body.end()
+    this.#writer.mark('goes on where it does not jump')
+    return this.#continueAt(next)
+  }
+
+  /** A conditional jump to no destination, which the interpreter makes. */
+  #jumpNowhereIf(condition: Word): boolean {
+    const next = this.#writer.pc + 1
+    if (knownValue(condition) !== undefined) {
+      this.#writer.interpretInstead()
+      return false
+    }
+    const body = this.#writer.body
+    this.#writer.words.pushTruth(condition)
+    body.if()
+    this.#writer.mark('to no destination')
+    this.#writer.interpretInstead()
+    body.end()
+    this.#writer.drop(2)
     this.#writer.mark('goes on where it does not jump')
     return this.#continueAt(next)
   }

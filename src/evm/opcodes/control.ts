@@ -77,16 +77,18 @@ export const REVERT = operation(0xfd, 'REVERT', GAS.zero, 2, 0, revert, {
   compiled: { flow: 'end', routine: 'finish' },
 })
 
+export const JUMP = operation(0x56, 'JUMP', GAS.mid, 1, 0, (frame) => jump(frame, frame.pop()), {
+  ...IN_LOOP,
+  compiled: { flow: 'jump', routine: 'run' },
+})
+
 export const CONTROL: readonly Operation[] = [
   operation(0x00, 'STOP', GAS.zero, 0, 0, (frame) => frame.stop(EMPTY), { compiled: ENDING }),
   operation(0x50, 'POP', GAS.base, 1, 0, (frame) => void frame.pop(), {
     ...IN_LOOP,
     compiled: written((writer) => writer.drop(1)),
   }),
-  operation(0x56, 'JUMP', GAS.mid, 1, 0, (frame) => jump(frame, frame.pop()), {
-    ...IN_LOOP,
-    compiled: { flow: 'jump', routine: 'run' },
-  }),
+  JUMP,
   operation(0x57, 'JUMPI', GAS.high, 2, 0, jumpIf, {
     ...IN_LOOP,
     compiled: { flow: 'jump-if', routine: 'run' },

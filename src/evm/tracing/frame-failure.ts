@@ -49,8 +49,8 @@ function outOfGas(frame: Frame, row: Operation): FailureCause {
 }
 
 function causeIn(frame: Frame, reason: string, table: OpcodeTable): FailureCause | undefined {
-  const { analysis, pc, sp, stack } = frame
-  const opcode = opcodeAt(analysis.code, pc)
+  const { analysis, pc, sp, stack, leftOpcode } = frame
+  const opcode = leftOpcode ?? opcodeAt(analysis.code, pc)
   const row = table[opcode]
   if (row === undefined) return { kind: 'invalid-opcode', opcode }
   switch (reason) {
