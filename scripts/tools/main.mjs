@@ -26,6 +26,7 @@ const SUITES = [
   ['hardhat-verify 3', 'verify', 'hardhat3Verify'],
   ['forge verify-contract', 'verify', 'forgeVerify', '@foundry-rs/forge-linux-amd64'],
   ['Etherscan and Sourcify clients', 'explorer-clients', 'explorerClients'],
+  ['Otterscan', 'otterscan', 'otterscan'],
   ['Ponder', 'ponder', 'ponder'],
   ['Subsquid', 'subsquid', 'subsquid'],
   ['prool, tandem anvil', 'prool', 'prool'],

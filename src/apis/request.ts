@@ -1,4 +1,5 @@
 /** Requests and replies of the HTTP APIs, apart from sockets. */
+import type { z } from 'zod'
 import type { Hex } from '../encoding/hex.ts'
 import { isHexDigits, lowerCaseHex } from '../encoding/hex.ts'
 import { isTooComplex } from '../encoding/json-complexity.ts'
@@ -98,4 +99,25 @@ export function jsonIn(body: string, status = 400): unknown {
   } catch {
     throw new ApiError('The body is not JSON', { status })
   }
+}
+
+/** A body by its schema. Throws `ApiError` that names the member. */
+export function parsed<T>(schema: z.ZodType<T>, json: unknown): T {
+  const read = schema.safeParse(json)
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw new ApiError(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`)
+}
+
+/** The address of a request that names the chain of the node. Throws `ApiError`. */
+export function addressOn(node: CurrentEngine, chain: string, text: string): Hex {
+  const own = String(node.engine.config.chainId)
+  if (chain !== own) {
+    throw new ApiError(`The chain ${chain.slice(0, 20)} is not supported: this is ${own}`, {
+      code: 'unsupported_chain',
+    })
+  }
+  const address = addressIn(text)
+  if (address === undefined) throw new ApiError(`Invalid address: ${text.slice(0, 64)}`)
+  return address
 }

@@ -4,15 +4,16 @@
  */
 import { keccakHex } from '../encoding/hash.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
+import type { Compilation } from '../sources/compilation.ts'
 import { knownAt } from './known-contract.ts'
 import { type ApiReply, addressIn, read } from './request.ts'
 
 const KINDS: Readonly<Record<string, 'exact' | 'partial'>> = { full_match: 'exact', partial_match: 'partial' }
 const NOT_FOUND: ApiReply = { status: 404, body: { error: 'Not found' } }
 
-/** The name of a source's file: that of its path, with `_` for characters that paths of URLs give a meaning to. */
+/** The name of a source's file: its path, with `_` for characters that clients replace, each by its own rule. */
 function fileName(path: string): string {
-  return path.replaceAll(/[@:]/g, '_')
+  return path.replaceAll(/[^\w./-]/g, '_')
 }
 
 /** Answers a GET for a file; `parts` are those of its path behind `contracts`. */
@@ -30,14 +31,21 @@ export async function repositoryFile(node: CurrentEngine, parts: readonly string
     return { status: 200, body: JSON.parse(metadata) }
   }
   if (folder !== 'sources') return NOT_FOUND
-  const wanted = decodedPath(rest.join('/'))
-  for (const [path, { content }] of Object.entries(known.compilation.input.sources)) {
+  const content = contentOf(known.compilation.input.sources, decodedPath(rest.join('/')))
+  return content === undefined ? NOT_FOUND : { status: 200, body: content, isText: true }
+}
+
+/** The source of a file: by its path, by its name, or as newer repositories have it by the hash of its content. */
+function contentOf(sources: Compilation['input']['sources'], wanted: string): string | undefined {
+  const own = Object.hasOwn(sources, wanted) ? sources[wanted]?.content : undefined
+  if (own !== undefined) return own
+  for (const [path, { content }] of Object.entries(sources)) {
     if (content === undefined) continue
-    // Newer repositories name a file by the hash of its content.
-    const isIt = fileName(path) === wanted || keccakHex(new TextEncoder().encode(content)) === wanted
-    if (isIt) return { status: 200, body: content, isText: true }
+    const isIt =
+      fileName(path) === fileName(wanted) || keccakHex(new TextEncoder().encode(content)) === wanted
+    if (isIt) return content
   }
-  return NOT_FOUND
+  return undefined
 }
 
 function decodedPath(path: string): string {

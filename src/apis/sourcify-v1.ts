@@ -7,7 +7,17 @@ import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { MatchKind } from '../sources/compilation.ts'
 import { knownAt } from './known-contract.ts'
 import { inputOfMetadata } from './metadata-input.ts'
-import { ApiError, type ApiReply, type ApiRequest, addressIn, jsonIn, read, repliedOr } from './request.ts'
+import {
+  ApiError,
+  type ApiReply,
+  type ApiRequest,
+  addressIn,
+  addressOn,
+  jsonIn,
+  parsed,
+  read,
+  repliedOr,
+} from './request.ts'
 import type { Verifier } from './verifier.ts'
 
 const METADATA = 'metadata.json'
@@ -75,17 +85,8 @@ export class SourcifyV1 {
   }
 
   async #verify({ body: text }: ApiRequest): Promise<ApiReply> {
-    const body = VerifyBody.safeParse(jsonIn(text))
-    if (!body.success) {
-      const [issue] = body.error.issues
-      throw new ApiError(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`)
-    }
-    const { address: given, chain, files } = body.data
-    const address = addressIn(given)
-    if (address === undefined) throw new ApiError(`Invalid address: ${given.slice(0, 64)}`)
-    if (chain !== this.#chain) {
-      throw new ApiError(`The chain ${chain.slice(0, 20)} is not supported: this is ${this.#chain}`)
-    }
+    const { address: given, chain, files } = parsed(VerifyBody, jsonIn(text))
+    const address = addressOn(this.#node, chain, given)
     const metadata = Object.hasOwn(files, METADATA) ? files[METADATA] : undefined
     if (metadata === undefined) throw new ApiError(`${METADATA} is missing among the files`)
     const submission = inputOfMetadata(metadata, files)

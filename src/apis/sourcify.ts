@@ -9,7 +9,16 @@ import { type MatchKind, qualifiedName } from '../sources/compilation.ts'
 import { creationCode } from './creation.ts'
 import { type KnownContract, knownAt } from './known-contract.ts'
 import { inputOfMetadata } from './metadata-input.ts'
-import { ApiError, type ApiReply, type ApiRequest, addressIn, jsonIn, read, repliedOr } from './request.ts'
+import {
+  ApiError,
+  type ApiReply,
+  type ApiRequest,
+  addressOn,
+  jsonIn,
+  parsed,
+  read,
+  repliedOr,
+} from './request.ts'
 import { repositoryFile } from './sourcify-repository.ts'
 import { readStandardInput } from './standard-input.ts'
 import type { Job, Verifier } from './verifier.ts'
@@ -28,13 +37,6 @@ const matchOf = (kind: MatchKind | undefined) => (kind === undefined ? null : MA
 
 function errorBody(customCode: string, message: string): object {
   return { customCode, message, errorId: randomUUID() }
-}
-
-function parsed<T>(schema: z.ZodType<T>, json: unknown): T {
-  const read = schema.safeParse(json)
-  if (read.success) return read.data
-  const [issue] = read.error.issues
-  throw new ApiError(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`)
 }
 
 /** How the creation of a contract agrees with the compiled creation code; null where nobody knows. */
@@ -123,19 +125,6 @@ export class Sourcify {
     throw new ApiError('There is no such endpoint', { status: 404, code: 'route_not_found' })
   }
 
-  /** Checks chain and address of a path. Throws `ApiError`. */
-  #addressOn(chain: string, text: string): Hex {
-    const own = String(this.#node.engine.config.chainId)
-    if (chain !== own) {
-      throw new ApiError(`The chain ${chain.slice(0, 20)} is not supported: this is ${own}`, {
-        code: 'unsupported_chain',
-      })
-    }
-    const address = addressIn(text)
-    if (address === undefined) throw new ApiError('Invalid address')
-    return address
-  }
-
   async #refuseVerified(address: Hex): Promise<void> {
     const known = await read(this.#node, (engine) => knownAt(engine, address))
     if (known?.match.kind !== 'exact') return
@@ -146,7 +135,7 @@ export class Sourcify {
   }
 
   async #verify(request: ApiRequest, chain: string, text: string): Promise<ApiReply> {
-    const address = this.#addressOn(chain, text)
+    const address = addressOn(this.#node, chain, text)
     const { stdJsonInput, compilerVersion, contractIdentifier } = parsed(VerifyBody, jsonIn(request.body))
     const input = readStandardInput(JSON.stringify(stdJsonInput) ?? '')
     await this.#refuseVerified(address)
@@ -155,7 +144,7 @@ export class Sourcify {
   }
 
   async #verifyMetadata(request: ApiRequest, chain: string, text: string): Promise<ApiReply> {
-    const address = this.#addressOn(chain, text)
+    const address = addressOn(this.#node, chain, text)
     const { metadata, sources } = parsed(MetadataBody, jsonIn(request.body))
     const submission = inputOfMetadata(metadata, sources)
     await this.#refuseVerified(address)
@@ -200,7 +189,7 @@ export class Sourcify {
   }
 
   async #lookup({ query }: ApiRequest, chain: string, text: string): Promise<ApiReply> {
-    const address = this.#addressOn(chain, text)
+    const address = addressOn(this.#node, chain, text)
     return read(this.#node, async (engine) => {
       const known = await knownAt(engine, address)
       if (known === undefined) return { status: 404, body: this.#contract(address, undefined, null) }

@@ -42,6 +42,7 @@ import type { AccountHistory } from './queries/account-history.ts'
 import type { AccountQueries } from './queries/accounts.ts'
 import type { CallSequences } from './queries/call-sequence.ts'
 import type { FeeHistory } from './queries/fee-history.ts'
+import type { LogWalks } from './queries/log-walk.ts'
 import type { MinedBlockQueries } from './queries/mined-blocks.ts'
 import type { ProxyQueries } from './queries/proxies.ts'
 import type { Replays } from './queries/replay.ts'
@@ -64,6 +65,7 @@ export interface Queries
     AccountQueries,
     BlockSimulations,
     CallSequences,
+    LogWalks,
     MinedBlockQueries,
     ProxyQueries,
     Replays,

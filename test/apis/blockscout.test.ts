@@ -67,6 +67,10 @@ describe('Blockscout’s API', () => {
     expect((await post('{', 'application/json')).status).toBe(422)
     expect((await post('--x', 'multipart/form-data; boundary=x')).status).toBe(422)
     expect((await post('{}', 'application/json', 'magic')).status).toBe(404)
+    expect(await post('x'.repeat(50_000_000), 'application/json')).toEqual({
+      status: 413,
+      body: { message: expect.stringContaining('larger than 5242880 bytes') },
+    })
     expect((await call('0x12')).body).toEqual({ message: 'Invalid parameter(s)' })
     const json = JSON.stringify({
       compiler_version: 'v0.8.1',

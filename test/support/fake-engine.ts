@@ -208,6 +208,7 @@ export function fakeEngine(
     async *minedBlocks() {},
     implementations: async () => [],
     async *tokenTransfers() {},
+    async *walkLogs() {},
     token: async () => undefined,
     tokens: async () => [],
     tokenHolders: async () => undefined,

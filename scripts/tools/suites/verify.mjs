@@ -1,13 +1,12 @@
 /** The verify plugins of Hardhat 2 and 3 and Foundry's verify, unmodified, against each API of the node that they know. */
 import assert from 'node:assert/strict'
-import { lookup } from 'node:dns/promises'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeAbiParameters } from 'viem'
 import { compile } from '../compile.mjs'
 import { installFor22, linkPackages, NODE_22 } from '../node-22.mjs'
 import { HERE, installed, output, rpc, run, startTandem } from '../nodes.mjs'
-import { createChecks, missing, outcomeOf } from '../suite.mjs'
+import { createChecks, outcomeOf } from '../suite.mjs'
 import { deploy, deployAll } from '../verify/deploy.mjs'
 
 const ROOT = join(HERE, '../..')
@@ -111,45 +110,59 @@ function foundryHome(version) {
   return home
 }
 
-/** Forge looks up the commit of a compiler here, even where it is named. */
-const COMPILER_LIST = 'binaries.soliditylang.org'
+/** Arguments of Counter's constructor. */
+const COUNTER_WORDS = encodeAbiParameters([{ type: 'uint256' }], [5n])
+
+/** Runs a check with a new node, on which a counter is deployed, and `forge verify-contract` for it by a provider. */
+async function withCounter(check, title, provider, work) {
+  const { version } = compile('foundry/src/Counter.sol')
+  const env = { NO_COLOR: '1', HOME: foundryHome(version) }
+  const out = join(ROOT, '.build/tools/foundry/out/Counter.sol/Counter.json')
+  const { bytecode } = JSON.parse(readFileSync(out, 'utf8'))
+  const node = await startNode()
+  try {
+    const counter = await deploy(node.url, bytecode.object + COUNTER_WORDS.slice(2))
+    const verify = (...args) =>
+      run(
+        FORGE,
+        [
+          ...['verify-contract', '--verifier', provider],
+          ...['--verifier-url', `${node.url}${provider === 'sourcify' ? '/' : '/api'}`],
+          ...['--rpc-url', node.url, '--chain', '33', '--watch'],
+          // With the commit, and without the cache, by which forge would look the commit up on the internet.
+          ...['--compiler-version', version, '--compilation-profile', 'default'],
+          ...[...args, counter, 'src/Counter.sol:Counter'],
+        ],
+        { cwd: PROJECT, env },
+      )
+    await check(`--verifier ${provider}: ${title}`, () => work({ url: node.url, counter, verify }))
+  } finally {
+    await node.stop()
+  }
+}
 
 export async function forgeVerify() {
   const { check, results } = createChecks()
-  const isThere = await lookup(COMPILER_LIST).catch(() => undefined)
-  if (isThere === undefined) return missing(COMPILER_LIST)
-  const { version } = compile('foundry/src/Counter.sol')
-  const env = { NO_COLOR: '1', ETHERSCAN_API_KEY: 'any', HOME: foundryHome(version) }
-  const forge = (args) => run(FORGE, args, { cwd: PROJECT, env })
   await output(FORGE, ['build'], { cwd: PROJECT, env: { NO_COLOR: '1' } })
-  const out = join(ROOT, '.build/tools/foundry/out/Counter.sol/Counter.json')
-  const { bytecode } = JSON.parse(readFileSync(out, 'utf8'))
-  const words = encodeAbiParameters([{ type: 'uint256' }], [5n])
-  for (const [provider, path] of [
-    ['etherscan', '/api'],
-    ['blockscout', '/api'],
-    ['sourcify', '/'],
-  ]) {
-    const node = await startNode()
-    try {
-      const counter = await deploy(node.url, bytecode.object + words.slice(2))
-      const verify = (contract, ...more) =>
-        forge([
-          ...['verify-contract', '--verifier', provider, '--verifier-url', `${node.url}${path}`],
-          ...['--rpc-url', node.url, '--chain', '33', '--watch'],
-          ...['--compiler-version', version],
-          ...more,
-          counter,
-          contract,
-        ])
-      await check(`forge verify-contract --verifier ${provider} --watch`, async () => {
-        const { code, stdout, stderr } = await verify('src/Counter.sol:Counter', '--constructor-args', words)
-        assert.equal(code, 0, stdout + stderr)
-        assert.deepEqual(await nameAt(node.url, counter), ['exact', 'Counter'])
-      })
-    } finally {
-      await node.stop()
-    }
+  const verifies = (title, provider, kind, ...args) =>
+    withCounter(check, title, provider, async ({ url, counter, verify }) => {
+      const { code, stdout, stderr } = await verify(...args)
+      assert.equal(code, 0, stdout + stderr)
+      assert.match(stdout, /successfully verified/, stdout + stderr)
+      assert.deepEqual(await nameAt(url, counter), [kind, 'Counter'])
+      const again = await verify(...args)
+      if (kind === 'exact') assert.match(again.stdout, /already verified/, again.stdout + again.stderr)
+    })
+  for (const provider of ['etherscan', 'blockscout', 'custom', 'sourcify']) {
+    await verifies('standard JSON', provider, 'exact', '--constructor-args', COUNTER_WORDS)
   }
+  await verifies('--guess-constructor-args', 'etherscan', 'exact', '--guess-constructor-args')
+  await verifies('--flatten', 'etherscan', 'partial', '--flatten', '--constructor-args', COUNTER_WORDS)
+  const other = encodeAbiParameters([{ type: 'uint256' }], [6n])
+  await withCounter(check, 'other arguments are refused', 'etherscan', async ({ url, counter, verify }) => {
+    const { code, stdout, stderr } = await verify('--constructor-args', other)
+    assert.notEqual(code, 0, stdout + stderr)
+    assert.equal(await nameAt(url, counter), null)
+  })
   return outcomeOf(results())
 }

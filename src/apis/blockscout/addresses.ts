@@ -16,14 +16,6 @@ async function hasAny(values: AsyncGenerator<unknown>): Promise<boolean> {
   return done !== true
 }
 
-/** The newest log of a contract, if there is one in the newest blocks. */
-async function hasLogs(engine: Engine, address: Hex): Promise<boolean> {
-  const to = engine.queries.head().block.header.number
-  const range = { from: Math.max(0, to - 16_383), to }
-  const query = { range, addresses: [address], topics: [], maxBlocks: 0, maxLogs: 0 }
-  return (await engine.queries.logs(query)).length > 0
-}
-
 /** `AddressCounters`: each counts 10,000 at most, within five seconds. */
 async function counters(engine: Engine, account: Hex): Promise<object> {
   const isTime = questionTime()
@@ -85,7 +77,8 @@ async function addressObject(engine: Engine, address: Hex): Promise<object> {
     token: token === undefined ? null : tokenInfo(token),
     exchange_rate: null,
     has_beacon_chain_withdrawals: false,
-    has_logs: param.is_contract && (await hasLogs(engine, address)),
+    has_logs:
+      param.is_contract && (await hasAny(engine.queries.walkLogs({ addresses: [address], filters: [[]] }))),
     has_token_transfers: hasTransfers,
     has_tokens: hasTransfers,
     has_validated_blocks: await hasAny(engine.queries.minedBlocks(address)),

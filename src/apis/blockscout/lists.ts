@@ -1,15 +1,11 @@
 /** Pages of Blockscout's API v2: items, and the parameters by which the next page is asked for. */
 import type { Hex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
-import {
-  compareLogs,
-  heightOf,
-  type TokenTransfer,
-  type TokenType,
-} from '../../engine/queries/token-transfers.ts'
+import type { LogView } from '../../engine/model.ts'
+import { heightOf } from '../../engine/queries/log-walk.ts'
+import type { TokenTransfer, TokenType } from '../../engine/queries/token-transfers.ts'
 import { questionTime, type Token } from '../../engine/queries/tokens.ts'
-import type { Place } from '../etherscan/account-rows.ts'
-import { placesOf } from '../etherscan/account-rows.ts'
+import { type Place, placesOf } from '../etherscan/account-rows.ts'
 import { ApiError, addressIn } from '../request.ts'
 import { logObject, STANDARDS, tokenInfo, transactionObject, transferObject } from './shapes.ts'
 
@@ -74,13 +70,25 @@ export function tokenReader(
   }
 }
 
+/** The parameters of the page behind a log. */
+function paramsOf(last: LogView): object {
+  return { block_number: heightOf(last), index: last.logIndex }
+}
+
+/** Does a log come on the page of the parameters, or on a later one? */
+function placeBefore(query: URLSearchParams): (view: LogView) => boolean {
+  const [height, logIndex] = [numberIn(query, 'block_number'), numberIn(query, 'index') ?? 0]
+  return (view) => height === undefined || heightOf(view) < height || view.logIndex < logIndex
+}
+
 /** Transfers of an account, a token, or all, the newest first, from the place of the parameters on. */
 export async function transferList(
   engine: Engine,
   { account, token }: { readonly account?: Hex; readonly token?: Hex },
   query: URLSearchParams,
 ): Promise<List> {
-  const [height, logIndex] = [numberIn(query, 'block_number'), numberIn(query, 'index')]
+  const isBefore = placeBefore(query)
+  const height = numberIn(query, 'block_number')
   const types = typesIn(query)
   const [only] = types?.size === 1 ? types : []
   const found = engine.queries.tokenTransfers({
@@ -95,12 +103,11 @@ export async function transferList(
   for await (const transfer of found) {
     const { view, type } = transfer
     if (types !== undefined && !types.has(type)) continue
-    const isEarlier = height === undefined || heightOf(view) < height || view.logIndex < (logIndex ?? 0)
-    if (!isEarlier) continue
+    if (!isBefore(view)) continue
     // The transfers of one log are never parted.
     const isNew = last === undefined || last.logIndex !== view.logIndex || heightOf(last) !== heightOf(view)
     if (isNew && items.length >= PAGE && last !== undefined) {
-      return { items, next_page_params: { block_number: heightOf(last), index: last.logIndex } }
+      return { items, next_page_params: paramsOf(last) }
     }
     items.push(await transferObject(engine, transfer, await tokenOf(transfer)))
     last = view
@@ -191,34 +198,21 @@ export async function tokenBalances(engine: Engine, account: Hex, query: URLSear
   return balances
 }
 
-/** Blocks of which logs are searched for one page. */
-const LOG_BLOCKS = 16_384
-
 /** Logs of a contract, the newest first, from the place of the parameters on. */
 export async function logList(engine: Engine, address: Hex, query: URLSearchParams): Promise<List> {
-  const [height, logIndex] = [numberIn(query, 'block_number'), numberIn(query, 'index')]
-  const head = engine.queries.head().block.header.number
-  const to = Math.min(height ?? head, head)
-  const from = Math.max(0, to - LOG_BLOCKS + 1)
-  const found = await engine.queries.logs({
-    range: { from, to },
-    addresses: [address],
-    topics: [],
-    maxBlocks: 0,
-    maxLogs: 0,
-  })
-  const earlier = found
-    .filter((view) => height === undefined || heightOf(view) < height || view.logIndex < (logIndex ?? 0))
-    .sort((a, b) => compareLogs(b, a))
-  const page = earlier.slice(0, PAGE)
-  const last = page.at(-1)
-  const next =
-    earlier.length > PAGE && last !== undefined
-      ? { block_number: heightOf(last), index: last.logIndex }
-      : from > 0
-        ? { block_number: from, index: 0 }
-        : null
+  const isBefore = placeBefore(query)
+  const to = numberIn(query, 'block_number')
   const items: object[] = []
-  for (const view of page) items.push(await logObject(engine, view))
-  return { items, next_page_params: next }
+  let last: LogView | undefined
+  for await (const view of engine.queries.walkLogs({
+    addresses: [address],
+    filters: [[]],
+    ...(to !== undefined && { to }),
+  })) {
+    if (!isBefore(view)) continue
+    if (items.length === PAGE && last !== undefined) return { items, next_page_params: paramsOf(last) }
+    items.push(await logObject(engine, view))
+    last = view
+  }
+  return { items, next_page_params: null }
 }

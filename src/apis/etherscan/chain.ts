@@ -12,8 +12,6 @@ import { type Action, listed, ok, type Page, type Parameters } from './parameter
 
 /** Most logs of one answer. */
 const MOST_LOGS = 1000
-/** Blocks that the index of logs is asked for at once. */
-const BLOCKS_AT_ONCE = 16_384
 const GWEI = 10n ** 9n
 const TOPICS = [0, 1, 2, 3] as const
 
@@ -68,22 +66,10 @@ const getLogs: Action = ({ node, parameters }) =>
     const address = parameters.optionalAddress('address')
     const filters = topicFilters(parameters)
     const { from, to } = parameters.blocks('fromBlock', 'toBlock')
-    const head = engine.queries.head().block.header.number
     const page: Page = { ...parameters.page(), count: Math.min(MOST_LOGS, parameters.page().count) }
-    async function* views() {
-      for (let start = from; start <= Math.min(to, head); start += BLOCKS_AT_ONCE) {
-        const range = { from: start, to: Math.min(to, head, start + BLOCKS_AT_ONCE - 1) }
-        const addresses = address === undefined ? [] : [address]
-        const found = new Map<string, LogView>()
-        for (const topics of filters) {
-          const logs = await engine.queries.logs({ range, addresses, topics, maxBlocks: 0, maxLogs: 0 })
-          for (const view of logs) found.set(`${view.block.hash} ${view.logIndex}`, view)
-        }
-        const height = (view: LogView) => view.block.block.header.number
-        yield* [...found.values()].sort((a, b) => height(a) - height(b) || a.logIndex - b.logIndex)
-      }
-    }
-    const rows = (await pageOf(views(), page)).map((view) => logRow(engine, view))
+    const addresses = address === undefined ? [] : [address]
+    const views = engine.queries.walkLogs({ addresses, filters, from, to, isDescending: false })
+    const rows = (await pageOf(views, page)).map((view) => logRow(engine, view))
     return listed(rows, 'No records found')
   })
 

@@ -1,7 +1,8 @@
 /** Token transfers in Etherscan's form. */
 import { toHex } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { heightOf, type TokenTransfer } from '../../engine/queries/token-transfers.ts'
+import { heightOf } from '../../engine/queries/log-walk.ts'
+import type { TokenTransfer } from '../../engine/queries/token-transfers.ts'
 import type { TokenFacts } from '../../execution/token-facts.ts'
 
 /** A row of `tokentx`, `tokennfttx` or `token1155tx`. */

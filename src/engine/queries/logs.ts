@@ -11,6 +11,7 @@ import type { Fork } from '../fork/fork.ts'
 import type { ChainIndexes } from '../index/chain-indexes.ts'
 import type { LogQuery, LogView } from '../model.ts'
 import { atOneHead } from './at-one-head.ts'
+import { type LogWalk, type LogWalks, walkLogs } from './log-walk.ts'
 
 /** Receipts and blocks that are read between two readings of the clock; a reading takes longer than most blocks. */
 const RECEIPTS_PER_CHECK = 48
@@ -68,7 +69,7 @@ function checkCount(found: readonly unknown[], { maxLogs, tooMany }: LogQuery): 
 }
 
 /** The log query of a chain (docs/internals/rpc-reference.md#77-filters-and-logs). */
-export class LogSearch {
+export class LogSearch implements LogWalks {
   readonly #parts: Parts
 
   constructor(parts: Parts) {
@@ -90,6 +91,21 @@ export class LogSearch {
         this.#findIn(query, range.from, last, mayYield ? createEventLoopYield('query') : neverYield),
       { upTo: range.to, isStrict: true },
     )
+  }
+
+  walkLogs(walk: Pick<LogWalk, 'addresses' | 'filters'> & Partial<LogWalk>): AsyncGenerator<LogView> {
+    return walkLogs((query) => this.find(query), { ...walk, ...this.walkRange(walk) })
+  }
+
+  /** The range and order of a walk: from the first local block and to the head, the newest first, unless given. */
+  walkRange({
+    from,
+    to,
+    isDescending = true,
+  }: Partial<LogWalk>): Pick<LogWalk, 'from' | 'to' | 'isDescending'> {
+    const { blockchain, blocks } = this.#parts
+    const head = blockchain.head.block.header.number
+    return { from: from ?? blocks.first, to: Math.min(to ?? head, head), isDescending }
   }
 
   async #findIn(query: LogQuery, from: number, to: number, yieldIfDue: EventLoopYield): Promise<LogView[]> {

@@ -171,6 +171,7 @@ function searchQueries(context: Context) {
     contractOrigin: (contract) => history.contractOrigin(contract),
     accountTransactions: (query) => history.accountTransactions(query),
     logs: (query) => logs.find(query),
+    walkLogs: (walk) => logs.walkLogs(walk),
     blocksBetween,
     traceFilter: (query) => traces.find(query),
     minedBlocks: (miner) => minedBlocks(context, miner),

@@ -73,7 +73,7 @@ export interface TokenQueries {
 }
 
 interface Parts extends PlaceParts {
-  readonly logs: Pick<LogSearch, 'find'>
+  readonly logs: Pick<LogSearch, 'find' | 'walkRange'>
 }
 
 const LATEST: BlockReference = { tag: 'latest' }
@@ -115,14 +115,8 @@ export class ChainTokens implements TokenQueries {
   }
 
   tokenTransfers(query: Partial<TransferQuery>): AsyncGenerator<TokenTransfer> {
-    const { logs, blockchain, blocks } = this.#parts
-    const head = blockchain.head.block.header.number
-    return tokenTransfers((wanted) => logs.find(wanted), {
-      ...query,
-      from: query.from ?? blocks.first,
-      to: Math.min(query.to ?? head, head),
-      isDescending: query.isDescending ?? true,
-    })
+    const { logs } = this.#parts
+    return tokenTransfers((wanted) => logs.find(wanted), { ...query, ...logs.walkRange(query) })
   }
 
   async token(address: Hex, reference: BlockReference = LATEST): Promise<Token | undefined> {
