@@ -10,7 +10,7 @@ import { type ChainConfig, LATEST_TIMESTAMP } from '../config.ts'
 import { decodeStoredReceipt } from '../receipt.ts'
 import { changesOf } from '../rule-choice.ts'
 import { describeChanges, type RuleTable, sameChanges } from '../rule-table.ts'
-import { restoreTransaction, type Transaction } from '../transaction.ts'
+import { attributedTransaction, type Transaction } from '../transaction.ts'
 import type {
   AccountChange,
   BlockRecord,
@@ -315,7 +315,7 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
     kind: 'chain',
     head,
     blocks: blockRecords(history, head.number, config),
-    pool: pool.map(({ raw, from }) => restoreTransaction(raw, from)),
+    pool: pool.map(({ raw, from }) => attributedTransaction(raw, from)),
     parent: parentChain,
     sources,
   }
