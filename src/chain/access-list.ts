@@ -1,6 +1,7 @@
 /** Access lists (EIP-2930): this chain keeps and prices them, and does not use them (RSKIP-546). */
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
 import type { RlpItem } from '../encoding/rlp.ts'
+import { framedLength } from '../encoding/rlp-frame.ts'
 import { ADDRESS_BYTES } from './account.ts'
 import { invalidTransaction } from './transaction-types.ts'
 
@@ -18,6 +19,14 @@ const WORD_BYTES = 32
 /** The RLP items of a list. */
 export function accessListItems(list: AccessList): RlpItem {
   return list.map(({ address, storageKeys }) => [fromHex(address), storageKeys.map(fromHex)])
+}
+
+/** Bytes of the RLP of a list; 1 for an empty one. */
+export function accessListBytes(list: AccessList): number {
+  const entries = list.map(({ storageKeys }) =>
+    framedLength(ADDRESS_BYTES + 1 + framedLength((WORD_BYTES + 1) * storageKeys.length)),
+  )
+  return framedLength(entries.reduce((sum, length) => sum + length, 0))
 }
 
 function readEntry(item: RlpItem, index: number): AccessListEntry {

@@ -15,7 +15,7 @@ import { type Rules, UNIFIED } from './activations.ts'
 import type { ChainConfig } from './config.ts'
 import { decodeHeader, encodeHeader, type Header } from './header.ts'
 import type { Receipt } from './receipt.ts'
-import { decodeBlockTransaction, restoreTransaction, type Transaction } from './transaction.ts'
+import { attributedTransaction, decodeBlockTransaction, type Transaction } from './transaction.ts'
 import { beginsTyped } from './transaction-types.ts'
 
 /** A block. Immutable. */
@@ -116,7 +116,7 @@ export function decodeBlock(bytes: Uint8Array, config: ChainConfig, senders?: re
       const sender = senders?.[index]
       return sender === undefined
         ? decodeBlockTransaction(raw, index === transactions.length - 1)
-        : restoreTransaction(raw, sender)
+        : attributedTransaction(raw, sender)
     }),
     uncles: asList(list[2], 'uncles').map((item) => decodeHeader(asList(item, 'uncle header'), config)),
   }

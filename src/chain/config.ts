@@ -1,7 +1,7 @@
 /** The constants of each network: ids, activation heights, difficulty, limits, addresses of precompiles. */
 import type { Hex } from '../encoding/hex.ts'
-import { type ChainName, gasPriceCapAt, isActive, type Rules, rulesAt, valueByRule } from './activations.ts'
-import type { RuleHeights } from './consensus-rules.ts'
+import { gasPriceCapAt, isActive, type Rules, rulesAt, valueByRule } from './activations.ts'
+import { byChain, type RuleHeights } from './consensus-rules.ts'
 import type { Network } from './network.ts'
 import { type RemascParameters, remascParameters } from './remasc-parameters.ts'
 import { NETWORKS } from './shipped-networks.ts'
@@ -110,13 +110,7 @@ export function configOfNetwork(network: Network): ChainConfig {
  * docs/internals/protocol.md#41-block-gas-limit, docs/internals/protocol.md#52-parallel-sublists,
  * docs/internals/protocol.md#73-networks). Seconds, gas, wei.
  */
-export const CHAINS: Readonly<Record<ChainName, ChainConfig>> = {
-  regtest: configOfNetwork(NETWORKS.regtest),
-  devnet: configOfNetwork(NETWORKS.devnet),
-  testnet: configOfNetwork(NETWORKS.testnet),
-  testnet2: configOfNetwork(NETWORKS.testnet2),
-  mainnet: configOfNetwork(NETWORKS.mainnet),
-}
+export const CHAINS = byChain((name) => configOfNetwork(NETWORKS[name]))
 
 /**
  * The same network with one fixed block gas limit from genesis on, and the parallel split off, so that a single

@@ -4,7 +4,15 @@
  */
 
 /** The shipped networks, by the names that `--chain` takes. */
-export type ChainName = 'regtest' | 'devnet' | 'testnet' | 'testnet2' | 'mainnet'
+export const CHAIN_NAMES = ['regtest', 'devnet', 'testnet', 'testnet2', 'mainnet'] as const
+
+/** The name of a shipped network. */
+export type ChainName = (typeof CHAIN_NAMES)[number]
+
+/** A record of what each shipped network has. */
+export function byChain<T>(make: (name: ChainName) => T): Readonly<Record<ChainName, T>> {
+  return Object.fromEntries(CHAIN_NAMES.map((name) => [name, make(name)])) as Record<ChainName, T>
+}
 
 /** The upgrades, by the reference node's names for them, oldest first. */
 export const UPGRADES = [

@@ -1,6 +1,7 @@
 /** Gas that a transaction costs before any code runs (docs/internals/protocol.md#44-intrinsic-gas). */
 import { countZeros } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
+import { accessListBytes } from './access-list.ts'
 import { BRIDGE_SENDERS, type BridgeSenders, isFreeBridgeTransaction } from './bridge-senders.ts'
 import type { Transaction } from './transaction.ts'
 import type { TypedFields } from './transaction-bytes.ts'
@@ -40,13 +41,13 @@ export const PRESENT_PRICES: IntrinsicPrices = {
 /** What the intrinsic gas of a transaction depends on. */
 export interface IntrinsicParts extends Pick<Transaction, 'to' | 'data'> {
   readonly from?: Hex
-  readonly typed?: Pick<TypedFields, 'accessListBytes' | 'authorizations'> | undefined
+  readonly typed?: Pick<TypedFields, 'accessList' | 'authorizations'> | undefined
 }
 
 /** Gas of the lists of a typed transaction. */
-function listGas({ accessListBytes, authorizations = [] }: NonNullable<IntrinsicParts['typed']>): number {
-  const accessList = accessListBytes > 1 ? ACCESS_LIST_BYTE_GAS * accessListBytes : 0
-  return accessList + AUTHORIZATION_GAS * authorizations.length
+function listGas({ accessList, authorizations = [] }: NonNullable<IntrinsicParts['typed']>): number {
+  const bytes = accessList.length > 0 ? accessListBytes(accessList) : 0
+  return ACCESS_LIST_BYTE_GAS * bytes + AUTHORIZATION_GAS * authorizations.length
 }
 
 /**

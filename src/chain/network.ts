@@ -1,4 +1,5 @@
 /** A network of the family: its constants, and the heights of its rules. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Hex } from '../encoding/hex.ts'
 import type { RuleHeights } from './consensus-rules.ts'
 
@@ -55,6 +56,16 @@ export interface Network extends NetworkFile {
 /** The definition that `readNetwork` read. */
 export function networkFile({ heights: _, ...file }: Network): NetworkFile {
   return file
+}
+
+/**
+ * The members in which two definitions differ, for messages; empty for none. Either may be absent, and each may be what
+ * JSON made of one.
+ */
+export function networkDifferences(one: object = {}, other: object = {}): readonly string[] {
+  const [ours, theirs] = [new Map(Object.entries(one)), new Map(Object.entries(other))]
+  const names = new Set([...ours.keys(), ...theirs.keys()])
+  return [...names].filter((name) => !isDeepStrictEqual(ours.get(name), theirs.get(name)))
 }
 
 /** Has a network keys that everyone knows, and a Bitcoin chain of its own? Those of the local Bridges have. */

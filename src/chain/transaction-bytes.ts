@@ -12,8 +12,6 @@ import { TYPE } from './transaction-types.ts'
 /** What a transaction of Ethereum's types has beside the fields of a legacy one. */
 export interface TypedFields {
   readonly accessList: AccessList
-  /** Bytes of its RLP; 1 for an empty one. */
-  readonly accessListBytes: number
   /** Wei per gas; absent in type 1. */
   readonly maxFeePerGas: bigint | undefined
   readonly maxPriorityFeePerGas: bigint | undefined

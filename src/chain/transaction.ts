@@ -2,6 +2,7 @@
 import { concat, EMPTY, fromBigInt, fromBigIntFixed, oneByte } from '../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, toHex } from '../encoding/hex.ts'
+import { encodeRlp } from '../encoding/rlp.ts'
 import { frameList, frameString, frameStrings, itemEnd, payloadStart, STRING } from '../encoding/rlp-frame.ts'
 import { invalidParams, type NodeError } from '../errors.ts'
 import { type ChainConfig, PRECOMPILE_ADDRESS, REMASC_SENDER } from './config.ts'
@@ -22,14 +23,7 @@ import {
   type TypedFields,
 } from './transaction-bytes.ts'
 import { beginsTyped, prefixLength, TYPE, typePrefix } from './transaction-types.ts'
-import {
-  parseAny,
-  signatureItems,
-  signedItems,
-  type TypedParts,
-  typedBytes,
-  typedItems,
-} from './typed-transaction.ts'
+import { parityBytes, parseAny, signedItems, type TypedParts, typedItems } from './typed-transaction.ts'
 
 /**
  * A decoded transaction with its sender (docs/internals/protocol.md#43-transactions,
@@ -55,7 +49,7 @@ export interface UnsignedTransaction {
   readonly chainId: number
   /** Absent: legacy (`transaction-types.ts`). */
   readonly type?: number | undefined
-  /** Of Ethereum's types; `accessListBytes` is not read. */
+  /** Of Ethereum's types. */
   readonly typed?: TypedFields | undefined
 }
 
@@ -63,6 +57,8 @@ export interface UnsignedTransaction {
 const UNSIGNED_ITEMS = 6
 /** RLP of the empty r and s behind a chain id, without their list. */
 const NO_SIGNATURE = Uint8Array.of(STRING, STRING)
+/** RLP of the elements of a signature, all empty. */
+const UNSIGNED = Uint8Array.of(STRING, STRING, STRING)
 
 const REWARD_RECEIVER = fromHex(PRECOMPILE_ADDRESS.remasc)
 
@@ -95,8 +91,17 @@ function withSender({ fields, parity }: Parsed): Transaction {
  * recovered, and nothing is checked again.
  */
 export function restoreTransaction(raw: Uint8Array, from: Hex): Transaction {
+  return transactionOf(restoredFields(raw).fields, from, from === REMASC_SENDER)
+}
+
+/** `restoreTransaction` of bytes that were not read before: those of a file, which states the senders. Throws `invalid-params`. */
+export function attributedTransaction(raw: Uint8Array, from: Hex): Transaction {
   const { fields } = beginsTyped(raw) ? parseAny(raw) : parseTransaction(raw)
   return transactionOf(fields, from, from === REMASC_SENDER)
+}
+
+function restoredFields(raw: Uint8Array): Parsed {
+  return beginsTyped(raw) ? parseAny(raw, true) : parseTransaction(raw)
 }
 
 /**
@@ -124,8 +129,10 @@ export function signTransaction(
   key: Uint8Array,
   from = addressOf(key),
 ): Transaction {
-  const signature = sign(signingHash(unsignedFields(unsigned)), key)
-  return restoreTransaction(encodeSigned(unsigned, signature), from)
+  const { chainId, type = TYPE.legacy } = unsigned
+  const items = signedItemsOf(unsigned)
+  const signature = sign(itemsHash(items, { chainId, type }), key)
+  return restoreTransaction(encodeSigned(unsigned, items, signature), from)
 }
 
 /**
@@ -134,7 +141,7 @@ export function signTransaction(
  */
 export function impersonatedTransaction(unsigned: UnsignedTransaction, from: Hex): Transaction {
   const standIn: Signature = { r: BigInt(from), s: 1n, parity: 0 }
-  return restoreTransaction(encodeSigned(unsigned, standIn), from)
+  return restoreTransaction(encodeSigned(unsigned, signedItemsOf(unsigned), standIn), from)
 }
 
 /** The sender that an impersonated transaction carries in place of a signature; `undefined` for any other. */
@@ -147,10 +154,10 @@ export function impersonatedSender({ r, s }: Transaction): Hex | undefined {
  * price empty as well.
  */
 export function encodeUnsigned(unsigned: UnsignedTransaction): Uint8Array {
-  if (isOfEthereum(unsigned)) return typedBytes(unsigned.type, [...typedItems(unsigned), EMPTY, EMPTY, EMPTY])
-  const [nonce = EMPTY, , ...rest] = payloadOf(unsigned)
-  const list = frameStrings([nonce, fromBigInt(unsigned.gasPrice), ...rest, EMPTY, EMPTY, EMPTY])
-  return prefixed(unsigned.type ?? TYPE.legacy, list)
+  const items = isOfEthereum(unsigned)
+    ? signedItemsOf(unsigned)
+    : frameItems(legacyItems(unsigned, fromBigInt(unsigned.gasPrice)))
+  return prefixed(unsigned.type ?? TYPE.legacy, frameList([items, UNSIGNED]))
 }
 
 /** Is it of a type of Ethereum, whose payload has elements of its own? */
@@ -163,27 +170,33 @@ function prefixed(type: number, list: Uint8Array): Uint8Array {
   return type === TYPE.legacy ? list : concat(typePrefix(type), list)
 }
 
-/** What `signingHash` reads of a transaction that has no signature yet. */
-function unsignedFields(unsigned: UnsignedTransaction): SignedFields {
-  const { chainId, type = TYPE.legacy } = unsigned
-  const raw = isOfEthereum(unsigned)
-    ? typedBytes(unsigned.type, typedItems(unsigned))
-    : prefixed(type, frameStrings(payloadOf(unsigned)))
-  return { raw, chainId, type }
+/** Byte strings as RLP, one behind the other. */
+function frameItems(strings: readonly Uint8Array[]): Uint8Array {
+  return concat(...strings.map(frameString))
+}
+
+/** The elements that are signed as RLP, one behind the other. */
+function signedItemsOf(unsigned: UnsignedTransaction): Uint8Array {
+  if (isOfEthereum(unsigned)) return concat(...typedItems(unsigned).map(encodeRlp))
+  const { gasPrice } = unsigned
+  return frameItems(legacyItems(unsigned, gasPrice === 0n ? oneByte(0) : fromBigInt(gasPrice)))
 }
 
 /** The sender's public key (64 bytes, x and y); `undefined` when it has no signature of its sender. */
 export function senderPublicKey({ raw, from }: Transaction): Uint8Array | undefined {
-  const { fields, parity } = beginsTyped(raw) ? parseAny(raw) : parseTransaction(raw)
+  const { fields, parity } = restoredFields(raw)
   if (parity === undefined) return undefined
   const key = recoverPublicKey(signingHash(fields), fields.r, fields.s, parity)
   return key !== undefined && addressOfPublicKey(key) === from ? key : undefined
 }
 
-function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTransaction): Uint8Array[] {
+function legacyItems(
+  { nonce, gasLimit, to, value, data }: UnsignedTransaction,
+  price: Uint8Array,
+): Uint8Array[] {
   return [
     fromBigInt(nonce),
-    gasPrice === 0n ? oneByte(0) : fromBigInt(gasPrice),
+    price,
     fromBigInt(gasLimit),
     to === null ? EMPTY : fromHex(to),
     fromBigInt(value),
@@ -191,14 +204,16 @@ function payloadOf({ nonce, gasPrice, gasLimit, to, value, data }: UnsignedTrans
   ]
 }
 
-function encodeSigned(unsigned: UnsignedTransaction, { r, s, parity }: Signature): Uint8Array {
-  if (isOfEthereum(unsigned)) {
-    return typedBytes(unsigned.type, [...typedItems(unsigned), ...signatureItems(parity, r, s)])
-  }
+/** `items`: what `signedItemsOf` gives. */
+function encodeSigned(
+  unsigned: UnsignedTransaction,
+  items: Uint8Array,
+  { r, s, parity }: Signature,
+): Uint8Array {
   const { chainId, type = TYPE.legacy } = unsigned
-  const v = (chainId === 0 ? 27 : 35 + 2 * chainId) + parity
-  const list = frameStrings([...payloadOf(unsigned), smallBytes(v), fromBigInt(r), fromBigInt(s)])
-  return prefixed(type, list)
+  const legacyV = (chainId === 0 ? 27 : 35 + 2 * chainId) + parity
+  const v = isOfEthereum(unsigned) ? parityBytes(parity) : smallBytes(legacyV)
+  return prefixed(type, frameList([items, ...[v, fromBigInt(r), fromBigInt(s)].map(frameString)]))
 }
 
 /**
@@ -288,7 +303,7 @@ function transactionOf(fields: TransactionFields, from: Hex, isRemasc: boolean):
   }
 }
 
-/** What the signed bytes are made of; `raw` may end before the signature. */
+/** What the signed bytes are made of. */
 type SignedFields = Pick<TransactionFields, 'raw' | 'chainId' | 'type'>
 
 /** The first items of the list at `at`, one behind the other: a view into it. */
@@ -304,9 +319,13 @@ function firstItems(raw: Uint8Array, at: number, count: number): Uint8Array {
  * in a legacy transaction, so that other networks cannot use it (EIP-155); Ethereum's types have it among their items.
  */
 function signingHash({ raw, chainId, type }: SignedFields): Uint8Array {
-  const own = signedItems(type)
-  const items = firstItems(raw, prefixLength(type), own > 0 ? own : UNSIGNED_ITEMS)
-  const isBare = own > 0 || chainId === 0
+  const items = firstItems(raw, prefixLength(type), signedItems(type) || UNSIGNED_ITEMS)
+  return itemsHash(items, { chainId, type })
+}
+
+/** `signingHash` of the items before the signature. */
+function itemsHash(items: Uint8Array, { chainId, type }: Pick<SignedFields, 'chainId' | 'type'>): Uint8Array {
+  const isBare = signedItems(type) > 0 || chainId === 0
   const list = frameList(isBare ? [items] : [items, frameString(smallBytes(chainId)), NO_SIGNATURE])
   return keccak256(prefixed(type, list))
 }

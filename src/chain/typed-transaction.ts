@@ -48,8 +48,7 @@ export interface FeeFields {
 /** The typed part of a transaction that is made here. */
 export function typedFields({ accessList = [], ...rest }: FeeFields): TypedFields {
   const { maxFeePerGas, maxPriorityFeePerGas, authorizations } = rest
-  const accessListBytes = encodeRlp(accessListItems(accessList)).length
-  return { accessList, accessListBytes, maxFeePerGas, maxPriorityFeePerGas, authorizations }
+  return { accessList, maxFeePerGas, maxPriorityFeePerGas, authorizations }
 }
 
 /** The fields of a typed transaction that are signed. */
@@ -65,10 +64,11 @@ export interface TypedParts {
   readonly typed: TypedFields
 }
 
-/** The elements of a payload that are signed. */
+/** The elements of a payload that are signed; type 3 is one of other chains (EIP-4844). */
 export function typedItems({ type, chainId, nonce, gasPrice, typed, ...parts }: TypedParts): RlpItem[] {
   const { gasLimit, to, value, data } = parts
-  const { accessList, maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice, authorizations = [] } = typed
+  const { accessList, maxFeePerGas = gasPrice, maxPriorityFeePerGas = gasPrice } = typed
+  const { authorizations = [], blobs } = typed
   const prices = type === TYPE.accessList ? [gasPrice] : [maxPriorityFeePerGas, maxFeePerGas]
   return [
     ...[BigInt(chainId), nonce, ...prices, gasLimit].map(fromBigInt),
@@ -77,6 +77,7 @@ export function typedItems({ type, chainId, nonce, gasPrice, typed, ...parts }: 
     data,
     accessListItems(accessList),
     ...(type === TYPE.setCode ? [authorizationItems(authorizations)] : []),
+    ...(blobs ? [fromBigInt(blobs.maxFeePerBlobGas), blobs.versionedHashes.map(fromHex)] : []),
   ]
 }
 
@@ -91,7 +92,7 @@ function number(item: RlpItem | undefined, name: string, most = WORD_BYTES): big
   throw invalidTransaction(`${name} is not valid`)
 }
 
-function readPayload(payload: Uint8Array): RlpItem {
+function readPayload(payload: Uint8Array, isCanonical: boolean): RlpItem {
   let item: RlpItem
   try {
     item = decodeRlp(payload)
@@ -100,7 +101,8 @@ function readPayload(payload: Uint8Array): RlpItem {
   }
   if (item instanceof Uint8Array) throw invalidTransaction('its payload is not an RLP list')
   // The hash is that of the bytes, so there may be one way only to write them.
-  if (!equal(encodeRlp(item), payload)) throw invalidTransaction('its payload is not canonical RLP')
+  if (!isCanonical && !equal(encodeRlp(item), payload))
+    throw invalidTransaction('its payload is not canonical RLP')
   return item
 }
 
@@ -178,7 +180,6 @@ function readFields(type: number, items: readonly RlpItem[], raw: Uint8Array): P
       type,
       typed: {
         accessList: readAccessList(accessList),
-        accessListBytes: encodeRlp(accessList ?? []).length,
         maxFeePerGas,
         maxPriorityFeePerGas: isMarket ? gasPrice : undefined,
         authorizations: type === TYPE.setCode ? readAuthorizations(authorizations) : undefined,
@@ -195,17 +196,20 @@ function readNamespaced(type: number, payload: Uint8Array): Parsed {
   return { fields: { ...fields, hash: keccakHex(raw), raw, type }, parity }
 }
 
-/** Reads a transaction of any type. Throws `invalid-params` with the reference node's messages. */
-export function parseAny(raw: Uint8Array): Parsed {
+/**
+ * Reads a transaction of any type; `isCanonical`: its bytes were read before, and their form is not checked again. Throws
+ * `invalid-params` with the reference node's messages.
+ */
+export function parseAny(raw: Uint8Array, isCanonical = false): Parsed {
   const type = readType(raw)
   if (type === TYPE.legacy) return parseTransaction(raw)
   const payload = raw.subarray(prefixLength(type))
   if (isNamespaced(type)) return readNamespaced(type, payload)
-  const items = readPayload(payload)
+  const items = readPayload(payload, isCanonical)
   return readFields(type, items as readonly RlpItem[], raw.slice())
 }
 
-/** The elements of a signature: parity, r, s. */
-export function signatureItems(parity: 0 | 1, r: bigint, s: bigint): RlpItem[] {
-  return [parity === 0 ? EMPTY : oneByte(1), fromBigInt(r), fromBigInt(s)]
+/** The element of a signature's parity. */
+export function parityBytes(parity: 0 | 1): Uint8Array {
+  return parity === 0 ? EMPTY : oneByte(1)
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { toHex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
+import { networkOf } from '../node/network-file.ts'
 import { createNode } from '../node/node.ts'
 import { configOf } from '../node/parts.ts'
 import { type NodeOptions, resolveNodeOptions } from '../options/options.ts'
@@ -16,7 +17,10 @@ import { loadStateFile, readStateText, requireStateFor } from './state-files.ts'
 async function loadIntoDirectory(file: string, options: NodeOptions, isForced: boolean): Promise<string> {
   const resolved = resolveNodeOptions(options)
   // The chain of a fork is its upstream's, which is asked when the node starts.
-  if (resolved.fork === undefined) await requireStateFor(file, configOf(resolved, undefined), isForced)
+  if (resolved.fork === undefined) {
+    const config = configOf(networkOf(resolved.chain), resolved, undefined)
+    await requireStateFor(file, config, isForced)
+  }
   const node = await createNode({ ...options, mining: 'manual' })
   try {
     await loadStateFile(node, file, isForced)

@@ -2,6 +2,7 @@
 import type { AbiRegistry } from '../abi/registry.ts'
 import type { ChainConfig } from '../chain/config.ts'
 import type { Genesis } from '../chain/genesis.ts'
+import type { Network } from '../chain/network.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import { createEngine } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -36,6 +37,8 @@ import {
 export interface NodeParts {
   readonly given: NodeOptions
   readonly options: ResolvedNodeOptions
+  /** The one that the options name. */
+  readonly network: Network
   readonly logger: Logger
   /** Unix time, seconds. */
   readonly now: () => number
@@ -100,9 +103,10 @@ export class ChainOpener {
 
   /** Opens the chain of a store of its own or of a cluster, or continues the upstream's. Takes ownership of `given`. */
   async open(remote: RemoteChain | undefined, given?: Store): Promise<Opened> {
-    const { options, logger } = this.#parts
+    const { options, logger, network } = this.#parts
     const forked = remote && { remote, unpaid: new Set<number>() }
-    const config = configOf(given === undefined ? await withKeptRules(options) : options, forked)
+    const settings = given === undefined ? await withKeptRules(options) : options
+    const config = configOf(network, settings, forked)
     const { dataDir, fsync } = options
     const identity = identityOf(config, remote?.point)
     const onNotice = (sentence: string) => logger.warn(sentence)

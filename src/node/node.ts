@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { copyOnWrite } from '../abi/registry.ts'
 import { HttpApis } from '../apis/http-apis.ts'
 import type { ApiAnswers } from '../apis/request.ts'
-import { isLocalNetwork } from '../chain/network.ts'
+import { isLocalNetwork, type Network } from '../chain/network.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineHolder } from '../engine/engine-holder.ts'
@@ -200,10 +200,10 @@ async function recordingOf({ record, ...given }: NodeOptions) {
   return Recorder.open({ ...given, record }, VERSION, given.logger ?? silentLogger)
 }
 
-function accountsOf(options: ResolvedNodeOptions): Promise<LocalAccounts> {
+function accountsOf(options: ResolvedNodeOptions, network: Network): Promise<LocalAccounts> {
   return createAccounts({
     enabled: options.wallet,
-    isLocal: isLocalNetwork(networkOf(options.chain)),
+    isLocal: isLocalNetwork(network),
     count: options.accounts,
     mnemonic: options.mnemonic,
     derivationPath: options.derivationPath,
@@ -217,7 +217,8 @@ async function partsOf(given: NodeOptions, from: CopyStart | undefined): Promise
   checkMethodTimeouts(options.methodTimeouts, METHODS)
   const { logger = silentLogger, dataDir } = options
   const random = createRandomness(options.seed)
-  const accounts = from === undefined ? await accountsOf(options) : copyOf(from.accounts.local)
+  const network = networkOf(options.chain)
+  const accounts = from === undefined ? await accountsOf(options, network) : copyOf(from.accounts.local)
   const files = accounts.enabled && dataDir !== undefined ? keyFilesIn(join(dataDir, KEY_FOLDER)) : undefined
   const keyParts = { files, milliseconds: Date.now }
   const keyStore =
@@ -228,6 +229,7 @@ async function partsOf(given: NodeOptions, from: CopyStart | undefined): Promise
   return {
     given,
     options,
+    network,
     logger,
     now: clockOf(options),
     random,

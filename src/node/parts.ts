@@ -35,7 +35,6 @@ import { identityOf, readRules } from '../store/identity.ts'
 import type { Store } from '../store/level.ts'
 import { packageVersion, readGenesisFile } from '../store/package-files.ts'
 import { parentChainTable } from '../store/tables.ts'
-import { networkOf } from './network-file.ts'
 
 /** The version of this software. */
 export const VERSION = packageVersion()
@@ -87,9 +86,8 @@ export async function withKeptRules(options: ResolvedNodeOptions): Promise<Resol
   return kept === undefined ? options : { ...options, rules: kept }
 }
 
-/** The constants of the network that the options name. */
-function ownConfig(options: ResolvedNodeOptions): ChainConfig {
-  const network = networkOf(options.chain)
+/** The constants of a chain of its own. */
+function ownConfig(network: Network, options: ResolvedNodeOptions): ChainConfig {
   if (options.bitcoin && !isLocalNetwork(network)) {
     const message = `Options "bitcoin" and "chain" contradict each other: the parent chain of ${network.name} is a public network, and the one in the node is for the Bridges of regtest and devnet.`
     throw new NodeError('invalid-options', message)
@@ -97,12 +95,13 @@ function ownConfig(options: ResolvedNodeOptions): ChainConfig {
   return chosenRules(configOfNetwork(network), options)
 }
 
-/** The chain's constants; a fork has those of its upstream, with blocks that can be mined here. */
+/** The chain's constants, on the network that the options name; a fork has those of its upstream, with blocks that can be mined here. */
 export function configOf(
+  network: Network,
   options: ResolvedNodeOptions,
   fork: Pick<ForkStart, 'remote' | 'unpaid'> | undefined,
 ): ChainConfig {
-  let config = fork === undefined ? ownConfig(options) : forkOf(fork, options)
+  let config = fork === undefined ? ownConfig(network, options) : forkOf(fork, options)
   if (options.blockGasLimit !== undefined) config = withBlockGasLimit(config, options.blockGasLimit)
   if (options.minGasPrice !== undefined) config = withMinimumGasPrice(config, options.minGasPrice)
   if (options.chainId !== undefined) config = { ...config, chainId: options.chainId }

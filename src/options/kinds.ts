@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { LATEST_TIMESTAMP } from '../chain/config.ts'
-import type { ChainName } from '../chain/consensus-rules.ts'
+import { CHAIN_NAMES } from '../chain/consensus-rules.ts'
 import type { RuleTable } from '../chain/rule-table.ts'
 import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
 
@@ -110,8 +110,6 @@ export function quantity(minimum: bigint, bits: number): Kind<bigint, bigint | n
 export function oneOf<const Name extends string>(...names: readonly [Name, ...Name[]]): Kind<Name, Name> {
   return { schema: () => z.enum(names), expects: `one of ${names.join(', ')}`, fromText: same }
 }
-
-const CHAIN_NAMES = ['regtest', 'devnet', 'testnet', 'testnet2', 'mainnet'] as const satisfies ChainName[]
 
 /** A shipped network, or the path of a JSON file that defines one. */
 export const chainName: Kind<string, string> = {

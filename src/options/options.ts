@@ -1,5 +1,5 @@
 /** The options of node, server and terminal: what may be given, and how defaults are filled in. */
-import type { ChainName } from '../chain/consensus-rules.ts'
+import { CHAIN_NAMES } from '../chain/consensus-rules.ts'
 import type { GenesisAlloc } from '../chain/genesis.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
@@ -107,7 +107,7 @@ const LOCAL_OPTIONS = [
 ] as const
 
 /** Networks whose first block and chain id are fixed. */
-const PUBLIC_CHAINS: readonly string[] = ['devnet', 'testnet', 'testnet2', 'mainnet'] satisfies ChainName[]
+const PUBLIC_CHAINS: readonly string[] = CHAIN_NAMES.filter((name) => name !== 'regtest')
 
 /** Throws `invalid-options` for an option of a local chain on another network. */
 function checkLocalOptions({ chain, preset }: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
@@ -137,7 +137,7 @@ function checkForkOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptio
   throw new NodeError('invalid-options', message)
 }
 
-/** Throws `invalid-options` where there can be no Bitcoin chain, and for options of one without it. */
+/** Throws `invalid-options` for options of a Bitcoin chain without one, and for those that contradict each other. */
 function checkBitcoinOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOptions): void {
   if (!values.bitcoin) {
     const key = (['bitcoinRpc', 'bitcoinBlocksPer', 'federation', 'federationTakeover'] as const).find(
@@ -145,10 +145,6 @@ function checkBitcoinOptions(values: Values<typeof NODE_SETTINGS>, given: NodeOp
     )
     if (key === undefined) return
     const message = `Option "${key}" has no effect without the option "bitcoin".`
-    throw new NodeError('invalid-options', message)
-  }
-  if (values.chain !== 'devnet' && PUBLIC_CHAINS.includes(values.chain)) {
-    const message = `Options "bitcoin" and "chain" contradict each other: the parent chain of ${values.chain} is a public network, and the one in the node is for regtest and devnet.`
     throw new NodeError('invalid-options', message)
   }
   checkTakeover(values)

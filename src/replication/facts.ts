@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { JetStreamApiError } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import { z } from 'zod'
+import { networkDifferences } from '../chain/network.ts'
 import { describeChanges, type RuleTable, sameChanges } from '../chain/rule-table.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
-import { type Identity as DatabaseIdentity, FORMAT, isSameNetwork } from '../store/identity.ts'
+import { type Identity as DatabaseIdentity, FORMAT } from '../store/identity.ts'
 
 /** Raised with every change to the log, to snapshots or to the calls between nodes that another version would misread. */
 const PROTOCOL = 1
@@ -18,7 +19,7 @@ const Identity = z.object({
   chain: z.string(),
   chainId: z.int(),
   /** The definition of a network that is not shipped. */
-  network: z.unknown().optional(),
+  network: z.custom<object>((value) => typeof value === 'object' && value !== null).optional(),
   /** Rules with other heights than the network's. */
   rules: z.record(z.string(), z.int().nullable()).optional(),
   genesis: z.string(),
@@ -70,9 +71,10 @@ export function requireSameChain(name: string, found: ClusterIdentity, own: OwnI
       `runs chain ${found.chain} (chain id ${found.chainId}), and this node ${own.chain} (chain id ${own.chainId}).`,
     )
   }
-  if (!isSameNetwork(found.network, own.network)) {
+  const others = networkDifferences(found.network, own.network)
+  if (others.length > 0) {
     throw refused(
-      `runs another network ${found.chain}: start this node with the file of the other nodes (--chain).`,
+      `runs another network ${found.chain}, with another ${others.join(', ')}: start this node with the file of the other nodes (--chain).`,
     )
   }
   const [theirs, ours] = [found.rules ?? {}, own.rules ?? {}]

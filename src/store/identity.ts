@@ -1,15 +1,14 @@
 /** The format and the network of a data directory, in `tandem.json`: checked before anything in it is changed. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type BridgeRelease, type ChainConfig, configOfNetwork, withRules } from '../chain/config.ts'
-import { type Network, type NetworkFile, networkFile } from '../chain/network.ts'
+import { type Network, type NetworkFile, networkDifferences, networkFile } from '../chain/network.ts'
 import { readNetwork } from '../chain/read-network.ts'
 import { changedHeights, changesIn } from '../chain/rule-choice.ts'
 import { RuleChoiceError } from '../chain/rule-names.ts'
 import { describeChanges, type RuleTable, sameChanges } from '../chain/rule-table.ts'
-import { isShipped, NETWORKS } from '../chain/shipped-networks.ts'
+import { definitionOf, isShipped, NETWORKS } from '../chain/shipped-networks.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
@@ -39,7 +38,7 @@ export function identityOf(
   const { name: chain, chainId, bridgeRelease: release } = config
   // A fork that replaces the federation is told by its Bitcoin chain.
   const bridgeRelease = release === 'takeover' ? undefined : release
-  const network = isShipped(chain) ? undefined : networkFile(config.network)
+  const network = definitionOf(config.network)
   return { chain, chainId, network, fork, rules: changesIn(config), bridgeRelease }
 }
 
@@ -88,7 +87,7 @@ const identityFile = z.object({
   format: z.int(),
   chain: z.string(),
   chainId: z.int(),
-  network: z.unknown().optional(),
+  network: z.looseObject({}).optional(),
   fork: forkedBlock.optional(),
   rules: z.record(z.string(), z.int().min(0).nullable()).optional(),
   bridgeRelease: z.enum(['9.0', '9.1']).optional(),
@@ -139,10 +138,11 @@ export async function checkIdentity(
         `not ${identity.chain} (chain id ${identity.chainId}). Choose another directory for this chain.`,
     )
   }
-  if (!isSameNetwork(found.network, identity.network)) {
+  const others = networkDifferences(found.network, identity.network)
+  if (others.length > 0) {
     throw new NodeError(
       'database',
-      `The database in ${directory} is of another network ${found.chain}: its constants are not those of the file that --chain names. ` +
+      `The database in ${directory} is of another network ${found.chain}: its ${others.join(', ')} are not those of the file that --chain names. ` +
         'Start with the file that it was made with, or choose another directory.',
     )
   }
@@ -158,16 +158,12 @@ export async function checkIdentity(
     throw otherRules(directory, found.rules, identity.rules)
 }
 
-/** Are two definitions the same, of which both may be absent? */
-export function isSameNetwork(one: unknown, other: unknown): boolean {
-  return isDeepStrictEqual(one, other)
-}
-
 function isSame(
   found: z.infer<typeof identityFile>,
   { chain, chainId, network, fork, rules = {} }: Identity,
 ): boolean {
-  const isSameBlock = found.fork?.hash === fork?.hash && isSameNetwork(found.network, network)
+  const isSameBlock =
+    found.fork?.hash === fork?.hash && networkDifferences(found.network, network).length === 0
   return (
     found.chain === chain && found.chainId === chainId && isSameBlock && sameChanges(found.rules ?? {}, rules)
   )

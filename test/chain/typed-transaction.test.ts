@@ -8,6 +8,7 @@ import {
 } from '@ethereumjs/tx'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { accessListBytes, accessListItems } from '../../src/chain/access-list.ts'
 import { blockSize, decodeBlock, encodeBlock } from '../../src/chain/block.ts'
 import { CHAINS, withRules } from '../../src/chain/config.ts'
 import { intrinsicGas } from '../../src/chain/intrinsic-gas.ts'
@@ -34,6 +35,9 @@ import { fromHex, type Hex, toHex } from '../../src/encoding/hex.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../src/encoding/rlp.ts'
 import { fixedHex, headers } from '../support/arbitraries.ts'
 import { saying } from '../support/refusals.ts'
+
+/** Random transactions that are compared; `npm run fuzz:envelopes` takes more. */
+const RUNS = Number(process.env.TYPED_TRANSACTIONS ?? 40)
 
 const KEY = keccak256(new TextEncoder().encode('cow'))
 const COW = addressOf(KEY)
@@ -146,8 +150,9 @@ describe('typed transactions', () => {
         expect(decodeBlockTransaction(ours.raw, true)).toEqual(ours)
         expect(toHex(encodedNonce(ours))).toBe(toHex(fromBigInt(fields.nonce)))
         expect(senderPublicKey(ours)).toHaveLength(64)
+        expect(accessListBytes(fields.accessList)).toBe(encodeRlp(accessListItems(fields.accessList)).length)
       }),
-      { numRuns: 40 },
+      { numRuns: RUNS },
     )
   })
 
@@ -297,7 +302,6 @@ describe('what is no typed transaction', () => {
   })
 
   it('is never more than a refusal, whatever the bytes', () => {
-    const runs = Number(process.env.TYPED_FUZZ ?? 500)
     const sent = fc.tuple(wanted, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 }))
     fc.assert(
       fc.property(sent, ([fields, changes]) => {
@@ -312,7 +316,7 @@ describe('what is no typed transaction', () => {
           expect(error).toMatchObject({ kind: 'invalid-params' })
         }
       }),
-      { numRuns: runs },
+      { numRuns: Number(process.env.FUZZED_ENVELOPES ?? 500) },
     )
   })
 })

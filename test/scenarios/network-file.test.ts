@@ -1,6 +1,7 @@
 /** A whole node on a network that a JSON file defines, and its data directory. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createNode } from '../../src/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -51,7 +52,39 @@ describe('a network of a file', () => {
     }
     await expect(createNode({ dataDir })).rejects.toThrow('is of chain mine (chain id 4242), not regtest')
     const other = write('other.json', { ...mine, maxSecondsInFuture: 9 })
-    await expect(createNode({ chain: other, dataDir })).rejects.toThrow('is of another network mine')
+    await expect(createNode({ chain: other, dataDir })).rejects.toThrow(
+      'is of another network mine: its maxSecondsInFuture are not those of the file that --chain names',
+    )
+  })
+
+  it('is in the state file of its chain, which loads where the definition is the same', async () => {
+    const { folder, write, mine, chain } = definitions()
+    const other = write('other.json', { ...mine, maxSecondsInFuture: 9 })
+    const options = { mining: 'manual' } as const
+    const from = await createNode({ ...options, chain })
+    const to = await createNode({ ...options, chain: other })
+    const equal = await createNode({ ...options, chain, dataDir: join(folder, 'data') })
+    try {
+      const dump = (history: boolean) => from.request({ method: 'anvil_dumpState', params: [history] })
+      const load = (node: typeof from, state: unknown) =>
+        node.request({ method: 'anvil_loadState', params: [state] })
+      await from.request({ method: 'evm_mine', params: [] })
+      const whole = (await dump(true)) as string
+      const file = JSON.parse(gunzipSync(Buffer.from(whole.slice(2), 'hex')).toString())
+      expect(file.network).toEqual(mine)
+      await expect(load(to, whole)).rejects.toThrow(
+        'The chain of the state file is of another network mine: its maxSecondsInFuture are not those of this chain.',
+      )
+      await load(equal, whole)
+      const heads = [from, equal].map((node) =>
+        node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] }),
+      )
+      const [made, loaded] = await Promise.all(heads)
+      expect(loaded).toEqual(made)
+      await load(to, await dump(false))
+    } finally {
+      await Promise.all([from, to, equal].map((node) => node.close()))
+    }
   })
 
   it('pays rewards at the least maturity, and refuses one below, which has too few blocks above', async () => {

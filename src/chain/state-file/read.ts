@@ -7,10 +7,12 @@ import { invalidParams } from '../../errors.ts'
 import { MAX_NONCE } from '../account.ts'
 import { decodeBlock } from '../block.ts'
 import { type ChainConfig, LATEST_TIMESTAMP } from '../config.ts'
+import { networkDifferences } from '../network.ts'
 import { decodeStoredReceipt } from '../receipt.ts'
 import { changesOf } from '../rule-choice.ts'
 import { describeChanges, type RuleTable, sameChanges } from '../rule-table.ts'
-import { restoreTransaction, type Transaction } from '../transaction.ts'
+import { definitionOf } from '../shipped-networks.ts'
+import { attributedTransaction, type Transaction } from '../transaction.ts'
 import type {
   AccountChange,
   BlockRecord,
@@ -178,6 +180,7 @@ const envelope = z.object({
   version: z.int(),
   chain: z.string(),
   chainId: z.int(),
+  network: z.looseObject({}).optional(),
   rules: z.record(z.string(), z.int().min(0).nullable()).default({}),
   head: z.object({ number: z.int().min(0), hash, stateRoot: hash }),
   accounts,
@@ -279,6 +282,15 @@ function requireChainId(found: number, { name, chainId }: ChainConfig): void {
   )
 }
 
+/** Throws `invalid-params` for blocks of a network that has the name of this one and other constants. */
+function requireNetwork(found: object | undefined, { name, network }: ChainConfig): void {
+  const others = networkDifferences(found, definitionOf(network))
+  if (others.length === 0) return
+  throw invalidParams(
+    `The chain of the state file is of another network ${name}: its ${others.join(', ')} are not those of this chain. Start the node with the file that it was made with (--chain), or dump the state without history.`,
+  )
+}
+
 /** Throws `invalid-params` for blocks that were made by other rules. */
 function requireRules(found: RuleTable, config: ChainConfig): void {
   const own = changesOf(config)
@@ -310,12 +322,13 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
     const loaded = new Map([...file.accounts, ...file.otherAccounts])
     return { kind: 'accounts', accounts: loaded, head: file.block ?? undefined, sources }
   }
+  requireNetwork(file.network, config)
   requireRules(file.rules, config)
   return {
     kind: 'chain',
     head,
     blocks: blockRecords(history, head.number, config),
-    pool: pool.map(({ raw, from }) => restoreTransaction(raw, from)),
+    pool: pool.map(({ raw, from }) => attributedTransaction(raw, from)),
     parent: parentChain,
     sources,
   }

@@ -3,6 +3,7 @@
 import type { Hex } from '../../encoding/hex.ts'
 import type { Block, TransactionInternals } from '../block.ts'
 import type { Header } from '../header.ts'
+import type { NetworkFile } from '../network.ts'
 import type { Receipt } from '../receipt.ts'
 import type { RuleTable } from '../rule-table.ts'
 import type { Transaction } from '../transaction.ts'
@@ -56,6 +57,8 @@ export interface ChainIdentity {
   /** Name of the network. */
   readonly chain: string
   readonly chainId: number
+  /** The definition of a network that is not shipped; absent for one that is. */
+  readonly network?: NetworkFile | undefined
   /** Rules with other heights than the network's; absent for none. */
   readonly rules?: RuleTable | undefined
 }

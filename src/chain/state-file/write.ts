@@ -128,8 +128,18 @@ function ethereumHeader(header: Header): object {
 }
 
 function* members(dump: StateDump, config: ChainConfig): Generator<string, undefined> {
-  const { chain, chainId, rules, genesis, head, header, accounts, sources, history, pool, parent } = dump
-  const front = { format: STATE_FORMAT, version: STATE_VERSION, chain, chainId, rules, genesis, head }
+  const { chain, chainId, network, rules, genesis, head, header, accounts, ...rest } = dump
+  const { sources, history, pool, parent } = rest
+  const front = {
+    format: STATE_FORMAT,
+    version: STATE_VERSION,
+    chain,
+    chainId,
+    network,
+    rules,
+    genesis,
+    head,
+  }
   const block = JSON.stringify(blockEnvironment(header))
   yield `${JSON.stringify(front).slice(0, -1)},"block":${block},"best_block_number":${head.number},"accounts":{`
   const others: Record<string, object> = {}

@@ -4,6 +4,7 @@ import { type Account, EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import type { ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { changesIn } from '../../chain/rule-choice.ts'
+import { definitionOf } from '../../chain/shipped-networks.ts'
 import type {
   AccountChange,
   BlockRecord,
@@ -134,6 +135,7 @@ export function createDump({
     return {
       chain: config.name,
       chainId: config.chainId,
+      network: definitionOf(config.network),
       rules: changesIn(config),
       genesis: genesis.hash,
       head: { number, hash: head.hash, stateRoot: head.postState },

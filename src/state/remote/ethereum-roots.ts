@@ -1,5 +1,4 @@
 /** Transactions and receipts of an Ethereum block against the roots of its header (EIPs 2718, 2930, 1559, 4844, 7702). */
-import { z } from 'zod'
 import { logsBloom } from '../../chain/bloom.ts'
 import type { Header } from '../../chain/header.ts'
 import { recoverAddress } from '../../chain/signature.ts'
@@ -7,59 +6,18 @@ import { EMPTY, fromBigInt, oneByte } from '../../encoding/bytes.ts'
 import { keccak256, keccakHex } from '../../encoding/hash.ts'
 import { fromHex, type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import { encodeRlp, type RlpItem } from '../../encoding/rlp.ts'
-import { Address, Hash, Quantity, type WireReceipt, type WireTransaction } from './wire.ts'
+import type { WireReceipt, WireTransaction } from './wire.ts'
+import { signedTypedItems } from './wire-typed.ts'
 
-const Bytes = Hash.transform(fromHex)
-const AccessList = z.array(z.looseObject({ address: Address, storageKeys: z.array(Bytes) }))
-const Authorizations = z.array(
-  z.looseObject({
-    chainId: Quantity,
-    address: Address,
-    nonce: Quantity,
-    yParity: Quantity,
-    r: Quantity,
-    s: Quantity,
-  }),
-)
-
-/** What typed transactions have beside the members of all, in the order of their encoding around those. */
-const Listed = z.looseObject({ chainId: Quantity, accessList: AccessList })
-const Tipped = Listed.extend({ maxPriorityFeePerGas: Quantity })
-const Blobs = Tipped.extend({ maxFeePerBlobGas: Quantity, blobVersionedHashes: z.array(Bytes) })
-const Delegating = Tipped.extend({ authorizationList: Authorizations })
+/** What is signed of a transaction, without a legacy one's chain id; `undefined` as `signedTypedItems`. */
+function signedParts(fields: WireTransaction): RlpItem[] | undefined {
+  const { type, nonce, gasPrice, gas, to, value, input } = fields
+  if (type !== 0n) return signedTypedItems(fields)
+  if (gasPrice === undefined) return undefined
+  return [...amounts(nonce, gasPrice, gas), to === null ? EMPTY : fromHex(to), fromBigInt(value), input]
+}
 
 const amounts = (...values: readonly bigint[]): RlpItem[] => values.map(fromBigInt)
-const listOf = (list: z.output<typeof AccessList>): RlpItem =>
-  list.map(({ address, storageKeys }) => [fromHex(address), storageKeys])
-
-/** What is signed of a transaction, without a legacy one's chain id; `undefined` for a type that is not known, and without its members. */
-function signedParts(fields: WireTransaction): RlpItem[] | undefined {
-  const { type, nonce, gasPrice, maxFeePerGas, gas, to, value, input } = fields
-  const rest = [fromBigInt(gas), to === null ? EMPTY : fromHex(to), fromBigInt(value), input]
-  if (type <= 1n) {
-    if (gasPrice === undefined) return undefined
-    if (type === 0n) return [...amounts(nonce, gasPrice), ...rest]
-    const { data } = Listed.safeParse(fields)
-    return data && [...amounts(data.chainId, nonce, gasPrice), ...rest, listOf(data.accessList)]
-  }
-  const { data } = Tipped.safeParse(fields)
-  if (data === undefined || maxFeePerGas === undefined) return undefined
-  const { chainId, maxPriorityFeePerGas, accessList } = data
-  const parts = [...amounts(chainId, nonce, maxPriorityFeePerGas, maxFeePerGas), ...rest, listOf(accessList)]
-  if (type === 2n) return parts
-  if (type === 3n) {
-    const blobs = Blobs.safeParse(fields).data
-    return blobs && [...parts, fromBigInt(blobs.maxFeePerBlobGas), blobs.blobVersionedHashes]
-  }
-  const given = type === 4n ? Delegating.safeParse(fields).data : undefined
-  if (given === undefined) return undefined
-  const signed = given.authorizationList.map(({ address, ...each }) => [
-    fromBigInt(each.chainId),
-    fromHex(address),
-    ...amounts(each.nonce, each.yParity, each.r, each.s),
-  ])
-  return [...parts, signed]
-}
 
 /** The encoding of a type: its number before the list, except for a legacy one. */
 function typed(type: bigint, parts: readonly RlpItem[]): Uint8Array {
@@ -71,12 +29,6 @@ function typed(type: bigint, parts: readonly RlpItem[]): Uint8Array {
 interface Encoded {
   readonly raw: Uint8Array
   readonly sender: Hex | undefined
-}
-
-/** The bytes of a transaction; `undefined`: its type is not known, or members of it are missing. */
-export function ethereumBytes(fields: WireTransaction): Uint8Array | undefined {
-  const parts = signedParts(fields)
-  return parts && typed(fields.type, [...parts, ...amounts(fields.v, fields.r, fields.s)])
 }
 
 /** `undefined`: its type is not known, or it has no signature, as those that a chain makes by itself. */

@@ -1,5 +1,4 @@
 /** Transactions out of an upstream's answers: their bytes are rebuilt from the fields, and have to hash to the hash of the answer. */
-import { z } from 'zod'
 import type { ChainConfig } from '../../chain/config.ts'
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
 import {
@@ -11,19 +10,13 @@ import {
 } from '../../chain/transaction.ts'
 import { smallBytes, type TypedFields } from '../../chain/transaction-bytes.ts'
 import { isNamespaced, typePrefix } from '../../chain/transaction-types.ts'
-import {
-  signatureItems,
-  signedItems,
-  typedBytes,
-  typedFields,
-  typedItems,
-} from '../../chain/typed-transaction.ts'
+import { signedItems, typedFields } from '../../chain/typed-transaction.ts'
 import { concat, EMPTY, fromBigInt, oneByte } from '../../encoding/bytes.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import { fromHex } from '../../encoding/hex.ts'
 import { frameStrings } from '../../encoding/rlp-frame.ts'
-import { ethereumBytes } from './ethereum-roots.ts'
-import { Address, Hash, Quantity, type WireTransaction } from './wire.ts'
+import type { WireTransaction } from './wire.ts'
+import { typedEncoding, typedPart } from './wire-typed.ts'
 
 /** The values of V that the fields can stand for: older nodes leave the chain id out of it. */
 function possibleV({ v }: WireTransaction, chainId: number): Uint8Array[] {
@@ -33,67 +26,15 @@ function possibleV({ v }: WireTransaction, chainId: number): Uint8Array[] {
   return candidates.map(smallBytes)
 }
 
-const AccessListAnswer = z.array(z.looseObject({ address: Address, storageKeys: z.array(Hash) }))
-const Authorizations = z.array(
-  z.looseObject({
-    chainId: Quantity,
-    address: Address,
-    nonce: Quantity,
-    yParity: Quantity,
-    r: Quantity,
-    s: Quantity,
-  }),
-)
-/** What typed transactions have beside the members of all. */
-const TypedAnswer = z.looseObject({
-  chainId: Quantity,
-  accessList: AccessListAnswer.optional(),
-  maxPriorityFeePerGas: Quantity.nullish(),
-  authorizationList: Authorizations.optional(),
-  maxFeePerBlobGas: Quantity.nullish(),
-  blobVersionedHashes: z.array(Hash).nullish(),
-})
-
-/** The typed part of an answer; `undefined` where members are missing. */
-function typedPart(fields: WireTransaction): (TypedFields & { readonly chainId: number }) | undefined {
-  const { data } = TypedAnswer.safeParse(fields)
-  if (data === undefined) return undefined
-  const { accessList, maxFeePerBlobGas, blobVersionedHashes: versionedHashes } = data
-  const typed = typedFields({
-    accessList,
-    maxFeePerGas: fields.maxFeePerGas,
-    maxPriorityFeePerGas: data.maxPriorityFeePerGas ?? undefined,
-    authorizations: data.authorizationList?.map((tuple) => ({ ...tuple, yParity: Number(tuple.yParity) })),
-  })
-  const hasBlobs = isGiven(maxFeePerBlobGas) && isGiven(versionedHashes)
-  return {
-    ...typed,
-    ...(hasBlobs && { blobs: { maxFeePerBlobGas, versionedHashes } }),
-    chainId: Number(data.chainId),
-  }
-}
-
-function isGiven<T>(value: T | null | undefined): value is T {
-  return value !== undefined && value !== null
-}
-
-/** The bytes of a typed transaction; none where members are missing. */
-function typedEncoding(type: number, fields: WireTransaction): Uint8Array[] {
-  const typed = typedPart(fields)
-  if (typed === undefined) return []
-  const { nonce, gas, gasPrice = 0n, to, value, input, v, r, s } = fields
-  const amounts = { nonce, gasPrice, gasLimit: gas, value, chainId: typed.chainId }
-  const items = typedItems({ type, ...amounts, to, data: input, typed })
-  return [typedBytes(type, [...items, ...signatureItems(v === 1n ? 1 : 0, r, s)])]
-}
-
 /** The encodings that the fields can stand for. */
 function* encodings(fields: WireTransaction, chainId: number): Generator<Uint8Array> {
   const type = Number(fields.type)
   if (isNamespaced(type)) {
     for (const list of legacyEncodings(fields, chainId)) yield concat(typePrefix(type), list)
-  } else if (signedItems(type) > 0) yield* typedEncoding(type, fields)
-  else yield* legacyEncodings(fields, chainId)
+  } else if (signedItems(type) > 0) {
+    const typed = typedEncoding(fields)
+    if (typed !== undefined) yield typed
+  } else yield* legacyEncodings(fields, chainId)
 }
 
 function* legacyEncodings(fields: WireTransaction, chainId: number): Generator<Uint8Array> {
@@ -164,8 +105,8 @@ export function readTransaction(
 
 /** The bytes of a transaction of another family's chain; none where its fields do not give those of its hash. */
 function foreignBytes(fields: WireTransaction, chainId: number): Uint8Array {
-  const ethereum = ethereumBytes(fields)
-  const candidates = [...(ethereum === undefined ? [] : [ethereum]), ...legacyEncodings(fields, chainId)]
+  const typed = typedEncoding(fields)
+  const candidates = [...(typed === undefined ? [] : [typed]), ...legacyEncodings(fields, chainId)]
   return candidates.find((bytes) => keccakHex(bytes) === fields.hash) ?? EMPTY
 }
 
