@@ -28,7 +28,7 @@ const installing = ['test/packaging/package.test.ts', 'test/runners/runners.test
 
 /** Processes that are killed, servers that end, disks that are full, the largest requests: `npm run test:faults`. */
 const FAULTS =
-  /^test\/(replication\/|cli\/verify-(killed|flips)|hostile\/fairness|scenarios\/(durability|reorg-crash|log-crash|full-disk|largest-requests)\.)/
+  /^test\/(replication\/|replay\/processes\.|cli\/verify-(killed|flips)|hostile\/fairness|scenarios\/(durability|reorg-crash|log-crash|full-disk|largest-requests)\.)/
 
 /** Solidity's compilers themselves, which `scripts/tools` brings: `npm run test:compilers`. */
 const compiling = ['test/apis/real-compilers.test.ts']

@@ -2,6 +2,7 @@
 import { EMPTY, toNumber } from '../encoding/bytes.ts'
 import { keccakHex } from '../encoding/hash.ts'
 import { fromHex, type Hex, isHexDigits, toHex } from '../encoding/hex.ts'
+import { isObject } from '../encoding/json-object.ts'
 import type { AbiCodec } from './codec.ts'
 import { type AbiEntry, readEntries } from './entry.ts'
 import { readStorageLayout, type StorageLayout } from './storage/layout.ts'
@@ -50,14 +51,11 @@ export function creationOf(code: Uint8Array): CreationCode | undefined {
   return { length: code.length, end: toHex(code.subarray(-32)), hash: keccakHex(code) }
 }
 
-type Json = Readonly<Record<string, unknown>>
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Hardhat has plain hex, Foundry and solc an object around it; code with unlinked libraries is left out. */
-function bytesOf(value: unknown): Uint8Array | undefined {
+/**
+ * The bytes of a member of an artifact: Hardhat has plain hex, Foundry and solc an object around it. `undefined` for code with
+ * unlinked libraries.
+ */
+export function bytesOf(value: unknown): Uint8Array | undefined {
   const text = isObject(value) ? value.object : value
   if (typeof text !== 'string') return undefined
   const digits = text.startsWith('0x') ? text.slice(2) : text

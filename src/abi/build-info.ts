@@ -1,12 +1,9 @@
 /** Contracts of a build-info: the whole output of the compiler, which Hardhat and Foundry keep beside their artifacts. */
+import { isObject } from '../encoding/json-object.ts'
 import { type Artifact, readArtifact } from './artifact.ts'
 import type { AbiCodec } from './codec.ts'
 
 type Json = Readonly<Record<string, unknown>>
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** The contracts with their names; `undefined` when this JSON is no build-info. */
 function contractsIn(json: unknown): [name: string, contract: Json][] | undefined {

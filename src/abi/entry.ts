@@ -1,6 +1,7 @@
 /** The entries of a contract's ABI: functions, events and errors, read from JSON, with their canonical signatures. */
 import { keccak256 } from '../encoding/hash.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
+import { isObject } from '../encoding/json-object.ts'
 
 /** A parameter of a function, event or error, or a member of a tuple. */
 export interface AbiParameter {
@@ -44,10 +45,6 @@ const MAX_TYPE = 256
 type Json = Readonly<Record<string, unknown>>
 
 const isKind = (type: unknown): type is AbiEntry['kind'] => KINDS.has(type)
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function readParameters(value: unknown, where: string, depth = 0): AbiParameter[] {
   if (value === undefined) return []

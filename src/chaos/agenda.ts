@@ -2,25 +2,28 @@
  * What is due after some more calls: blocks, reorganisations, replacements. Counted in calls, so that the same calls meet
  * the same chain; a timer runs what no call has come for.
  */
+import { type IntervalTimer, nodeTimer } from '../engine/mining/schedule.ts'
 import type { Logger } from '../logger.ts'
 
 interface Entry {
   /** Calls until it is due. */
   left: number
   readonly run: () => Promise<void>
-  readonly timer: NodeJS.Timeout
+  stopTimer(): void
 }
 
 /** The agenda of one chaos. */
 export class Agenda {
   readonly #idleMs: number
+  readonly #startTimer: IntervalTimer
   readonly #logger: Logger
   readonly #entries = new Set<Entry>()
   #running: Promise<void> = Promise.resolve()
 
   /** @param idleMs how long an entry waits for further calls, milliseconds */
-  constructor(idleMs: number, logger: Logger) {
+  constructor(idleMs: number, logger: Logger, timer: IntervalTimer = nodeTimer) {
     this.#idleMs = idleMs
+    this.#startTimer = timer
     this.#logger = logger
   }
 
@@ -29,10 +32,10 @@ export class Agenda {
     const entry: Entry = {
       left: calls,
       run,
-      timer: setTimeout(() => {
+      stopTimer: this.#startTimer(this.#idleMs, () => {
         entry.left = 0
-        void this.#enqueue()
-      }, this.#idleMs).unref(),
+        return this.#enqueue()
+      }),
     }
     this.#entries.add(entry)
   }
@@ -49,7 +52,7 @@ export class Agenda {
 
   /** Drops what is due; resolves when what runs has ended. */
   close(): Promise<void> {
-    for (const { timer } of this.#entries) clearTimeout(timer)
+    for (const entry of this.#entries) entry.stopTimer()
     this.#entries.clear()
     return this.#running
   }
@@ -62,7 +65,7 @@ export class Agenda {
   }
 
   #take(entry: Entry): void {
-    clearTimeout(entry.timer)
+    entry.stopTimer()
     this.#entries.delete(entry)
   }
 

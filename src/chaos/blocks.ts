@@ -9,6 +9,7 @@ import type { Agenda } from './agenda.ts'
 import type { BlockDecision, Decisions, ReorganisationDecision } from './decisions.ts'
 import type { ChaosPlan } from './plan.ts'
 import type { ChaosReport } from './report.ts'
+import type { Room, Stranger } from './stranger.ts'
 
 /** Transactions of which it is kept that no block takes them; beyond it the oldest are mined. */
 const MOST_HELD = 10_000
@@ -20,6 +21,8 @@ export interface ChaosBlocksParts {
   readonly decisions: Decisions
   readonly agenda: Agenda
   readonly report: ChaosReport
+  /** Fills blocks. */
+  readonly stranger: Stranger
 }
 
 const heightOf = ({ block }: ExecutedBlock): number => block.header.number
@@ -129,11 +132,13 @@ export class ChaosBlocks implements MiningHandler {
   }
 
   async #mine(decision: BlockDecision): Promise<void> {
-    const { engine } = this.#parts.node
+    const { node, stranger } = this.#parts
+    const { engine } = node
+    const room = decision.isFull ? await stranger.roomIn(engine) : undefined
     let chosen: readonly Transaction[] | undefined
     await engine.commands.mine({
       choose: (candidates) => {
-        chosen ??= this.#choose(candidates, decision)
+        chosen ??= this.#choose(candidates, decision, room)
         return chosen
       },
     })
@@ -141,14 +146,24 @@ export class ChaosBlocks implements MiningHandler {
     if (waits && this.#isAutomining() && !this.#isDue) this.#plan(1)
   }
 
-  #choose(candidates: readonly Transaction[], { room, isReordered }: BlockDecision): readonly Transaction[] {
+  #choose(
+    candidates: readonly Transaction[],
+    { room, isReordered }: BlockDecision,
+    full: Room | undefined,
+  ): readonly Transaction[] {
     const { report } = this.#parts
     const free = this.#withoutHeld(candidates)
     const ordered = isReordered ? this.#reordered(free) : free
     if (isReordered && free.length > 1) report.add('reordered-block', free.length, 'the next block')
-    if (room >= free.length) return ordered
-    report.add(room === 0 ? 'empty-block' : 'full-block', room, 'the next block')
-    return ordered.slice(0, room)
+    const taken = ordered.slice(0, room)
+    if (full === undefined) {
+      if (room < free.length) report.add('empty-block', 0, 'the next block')
+      return taken
+    }
+    report.add('full-block', taken.length, 'the next block')
+    const asked = taken.reduce((gas, { gasLimit }) => gas + gasLimit, 0n)
+    const filling = full.filling(full.gas - asked)
+    return filling === undefined ? taken : [...taken, filling]
   }
 
   /** Without those that no block takes, and those of their senders that come after them. */
@@ -183,21 +198,30 @@ export class ChaosBlocks implements MiningHandler {
     const { decisions, agenda, node } = this.#parts
     this.#base = Math.min(this.#base, heightOf(node.engine.queries.head()))
     for (const { block } of added) for (const { hash } of block.transactions) this.#held.delete(hash)
+    if (removed.length > 0) this.#dropFillings()
     if (removed.length > 0 || added.length === 0) return
     const decision = decisions.reorganisation()
     if (decision !== undefined) agenda.add(decision.calls, () => this.#reorganise(decision))
   }
 
+  /** What filled a block that is no longer on the chain does not wait for another one. */
+  #dropFillings(): void {
+    const { node, stranger } = this.#parts
+    // Rejects where the node is closing.
+    void node.engine.dev.dropTransactionsOf(stranger.address).catch(() => {})
+  }
+
   async #reorganise({ depth: asked, uncles }: ReorganisationDecision): Promise<void> {
-    const { node, decisions, report } = this.#parts
+    const { node, decisions, report, stranger } = this.#parts
     const { engine } = node
     const depth = Math.min(asked, heightOf(engine.queries.head()) - this.#base)
     if (depth < 1) return
     report.add('reorganisation', depth, 'the chain')
     const { removed } = await engine.commands.reorg({ depth, uncles })
+    await engine.dev.dropTransactionsOf(stranger.address)
     const transactions = removed
       .flatMap(({ block }) => block.transactions)
-      .filter(({ isRemasc }) => !isRemasc)
+      .filter(({ isRemasc, from }) => !isRemasc && from !== stranger.address)
     for (const { hash, from } of transactions) {
       if (!decisions.isLost()) continue
       report.add('lost-transaction', hash, `a transaction of ${from}`)

@@ -3,7 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isHex } from '../encoding/hex.ts'
 import { isTooComplex } from '../encoding/json-complexity.ts'
+import { isObject } from '../encoding/json-object.ts'
 import type { CurrentEngine } from '../engine/engine-holder.ts'
+import type { IntervalTimer } from '../engine/mining/schedule.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { Agenda } from './agenda.ts'
@@ -14,6 +16,7 @@ import type { ActiveChaos, Caller, ChaosCall, Disturbance } from './model.ts'
 import type { ChaosPlan } from './plan.ts'
 import { answersPrice, withHigherPrices } from './prices.ts'
 import { ChaosReport, type FaultName } from './report.ts'
+import { Stranger } from './stranger.ts'
 
 /** The namespaces that a public endpoint has. Methods that control this node are in others, and are left alone. */
 const PUBLIC = /^(eth|net|web3|rsk|debug|trace|txpool|alchemy|ots|erigon)_/
@@ -34,10 +37,9 @@ export interface ChaosParts {
   /** Is this the name of a method that is open on the node? */
   isOpen(method: string): boolean
   readonly logger: Logger
+  /** Starts timers; those of the process unless given. */
+  readonly startTimer?: IntervalTimer | undefined
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The calls of a message. */
 interface Calls {
@@ -100,13 +102,14 @@ export class Chaos implements ActiveChaos {
     this.#parts = parts
     this.#decisions = new Decisions(plan, seed)
     this.#report = new ChaosReport(logger)
-    this.#agenda = new Agenda(plan.idleMs, logger)
+    this.#agenda = new Agenda(plan.idleMs, logger, parts.startTimer)
     this.#blocks = new ChaosBlocks({
       plan,
       node,
       decisions: this.#decisions,
       agenda: this.#agenda,
       report: this.#report,
+      stranger: new Stranger(seed),
     })
     this.#blocks.start()
   }
@@ -171,10 +174,20 @@ export class Chaos implements ActiveChaos {
     }
   }
 
-  copiesOfNext(): number {
-    const copies = this.#decisions.copiesOfNext()
-    if (copies !== 1) this.#report.add(copies === 0 ? 'gap' : 'duplicate', copies, 'a notification')
+  copiesOfNext(caller: Caller): number {
+    if (caller.isCalm === true) return 1
+    const copies = this.#decisions.copiesOfNext('subscription')
+    if (copies !== 1) this.#reportCopies(copies, 'a notification', { label: caller.label })
     return copies
+  }
+
+  changesOf<T>(entries: readonly T[], caller: Caller): readonly T[] {
+    if (caller.isCalm === true) return entries
+    return entries.flatMap((entry) => {
+      const copies = this.#decisions.copiesOfNext('filter')
+      if (copies !== 1) this.#reportCopies(copies, 'an entry of a filter', caller)
+      return Array.from({ length: copies }, () => entry)
+    })
   }
 
   async close(isClosing = false): Promise<void> {
@@ -182,6 +195,10 @@ export class Chaos implements ActiveChaos {
     const { node } = this.#parts
     const isWaiting = this.#blocks.stop() && node.engine.queries.poolSize().pending > 0
     if (isWaiting && !isClosing) await node.engine.commands.mine()
+  }
+
+  #reportCopies(copies: number, about: string, caller: Caller): void {
+    this.#report.add(copies === 0 ? 'gap' : 'duplicate', copies, about, caller)
   }
 
   /** A call that waits for a block: no other call may come for it. */

@@ -46,6 +46,8 @@ export interface BlockDecision {
   readonly late: number
   /** Transactions of the pool that it may take. */
   readonly room: number
+  /** The gas that these leave is used up. */
+  readonly isFull: boolean
   readonly isReordered: boolean
 }
 
@@ -115,11 +117,12 @@ export class Decisions {
     const draws = this.#draws
     const isLate = draws.happens('late', late?.probability)
     const isEmpty = draws.happens('empty', empty?.probability)
-    const isFull = draws.happens('full', full?.probability)
+    const isFull = draws.happens('full', full?.probability) && !isEmpty
     const room = isFull && full ? draws.within('room', full.transactions) : Number.POSITIVE_INFINITY
     return {
       late: isLate && late ? draws.within('late calls', late.calls) : 0,
       room: isEmpty ? 0 : room,
+      isFull,
       isReordered: draws.happens('reordered', this.#plan.transactions?.reordered?.probability),
     }
   }
@@ -154,11 +157,15 @@ export class Decisions {
     return this.#draws.happens('lost', this.#plan.reorganisations?.lost)
   }
 
-  /** How often an event is sent to a subscription: 0, 1 or 2 times. A gap takes the next events of all subscriptions. */
-  copiesOfNext(): number {
+  /**
+   * How often an event is sent to a subscription, or returned by a filter: 0, 1 or 2 times. A gap takes the next events of
+   * all subscriptions, or of all filters.
+   */
+  copiesOfNext(receiver: 'subscription' | 'filter'): number {
     const { gap, duplicate } = this.#plan.subscriptions ?? {}
-    if (this.#draws.windowed('gap', gap, () => true)) return 0
-    return this.#draws.happens('duplicate', duplicate?.probability) ? 2 : 1
+    const prefix = receiver === 'filter' ? 'filter ' : ''
+    if (this.#draws.windowed(`${prefix}gap`, gap, () => true)) return 0
+    return this.#draws.happens(`${prefix}duplicate`, duplicate?.probability) ? 2 : 1
   }
 
   #limit({ bytes, isBatch, methods }: MessageFacts): MessageFault | undefined {

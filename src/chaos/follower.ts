@@ -1,5 +1,6 @@
 /** Answers as a node gives them that is some blocks behind: its head is an older block, and what came later is unknown to it. */
 import { toQuantity } from '../encoding/hex.ts'
+import { isObject } from '../encoding/json-object.ts'
 import { NodeError } from '../errors.ts'
 
 /** Where the block of a method stands among its parameters. */
@@ -37,9 +38,6 @@ export function readsHead(method: string): boolean {
     Object.hasOwn(PLACED, method)
   )
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The height that a parameter names; the tags of the head and an absent one name `head`; `undefined` for what names none. */
 function heightOf(value: unknown, head: number): number | undefined {

@@ -41,8 +41,10 @@ export interface ActiveChaos {
   call(call: ChaosCall, run: (params: unknown) => unknown): Promise<unknown>
   /** Runs a call in this process. Rejects with `rate-limited` or `overloaded` where its message or its reply is lost. */
   inProcess(call: ChaosCall, run: () => Promise<unknown>): Promise<unknown>
-  /** How often the next notification is sent. */
-  copiesOfNext(): number
+  /** How often the next notification is sent to a subscriber. */
+  copiesOfNext(caller: Caller): number
+  /** The new entries of a filter as its caller gets them. */
+  changesOf<T>(entries: readonly T[], caller: Caller): readonly T[]
   /** Gives the node back to its own rules; under automining what waits in the pool is mined, unless the node is closing. */
   close(isClosing?: boolean): Promise<void>
 }

@@ -1,5 +1,6 @@
 /** Whether chaos is set on a node. The rest of this folder is loaded when it is set for the first time. */
 import type { CurrentEngine } from '../engine/engine-holder.ts'
+import type { IntervalTimer } from '../engine/mining/schedule.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { ActiveChaos } from './model.ts'
@@ -12,6 +13,8 @@ export interface ChaosSwitchParts {
   isOpen(method: string): boolean
   /** The seed of chaos that is set without one. */
   newSeed(): string
+  /** Starts timers; those of the process unless given. */
+  readonly startTimer?: IntervalTimer | undefined
   /** Why chaos cannot be set on this node. */
   readonly refusal?: string | undefined
 }
@@ -49,13 +52,13 @@ export class ChaosSwitch {
   }
 
   async #set(given: unknown, seed: string | undefined): Promise<ActiveChaos | undefined> {
-    const { refusal, node, logger } = this.#parts
+    const { refusal, node, logger, startTimer } = this.#parts
     if (given === null) return this.#replace(() => undefined)
     if (refusal !== undefined) throw new NodeError('invalid-params', refusal)
     const [{ Chaos }, { planOf }] = await Promise.all([import('./chaos.ts'), import('./profiles.ts')])
     const plan = planOf(given)
     const isOpen = (method: string) => this.#parts.isOpen(method)
-    const parts = { plan, seed: seed ?? this.#parts.newSeed(), node, logger, isOpen }
+    const parts = { plan, seed: seed ?? this.#parts.newSeed(), node, logger, isOpen, startTimer }
     return this.#replace(() => new Chaos(parts))
   }
 

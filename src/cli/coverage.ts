@@ -10,7 +10,7 @@ import { lcovText } from '../coverage/lcov.ts'
 import type { CoverageMap } from '../coverage/model.ts'
 import { NodeError } from '../errors.ts'
 import { coverageTable } from './coverage-table.ts'
-import { type RecordedKind, runAgainst, runBesideNode } from './recorded-run.ts'
+import { type RecordedKind, recordBesideNode, runAgainst } from './recorded-run.ts'
 import type { NodeWriters } from './start.ts'
 import { addStartFlags } from './start-command.ts'
 
@@ -59,7 +59,7 @@ async function cover(
   }
   const { reports, exitCode } =
     options.url === undefined
-      ? await runBesideNode(words, command, KIND, writers)
+      ? await recordBesideNode(words, command, KIND, writers)
       : await runAgainst(options.url, words, KIND, writers)
   const merged = mergeCoverage(reports.map(({ files }) => files))
   const files = chosen(merged.files, options)

@@ -2,11 +2,8 @@
 import type { Hex } from '../encoding/hex.ts'
 import { messageOf } from '../errors.ts'
 import type { Node } from '../node/node.ts'
-import { BESIDE_COMMAND } from './exec.ts'
-import { createExecution } from './execution.ts'
-import { readSettings, URL_VARIABLE } from './settings.ts'
+import { runBesideNode } from './beside-node.ts'
 import type { NodeWriters } from './start.ts'
-import { endAtSignal } from './start-command.ts'
 
 /** Compares a transaction of a node that was just mined; null for one that is not mined any more. */
 export type CompareMined<Answer> = (node: Node, hash: Hex) => Promise<Answer | null>
@@ -27,12 +24,8 @@ export async function compareSuite<Answer>(
   words: readonly string[],
   compare: CompareMined<Answer>,
   listener: SuiteListener<Answer>,
-  { errors }: NodeWriters,
+  writers: NodeWriters,
 ): Promise<number> {
-  endAtSignal()
-  const execution = createExecution(words, errors)
-  const settings = readSettings(new Map(), process.env, BESIDE_COMMAND)
-  const { start } = await import('./start.ts')
   let last: Promise<void> = Promise.resolve()
   const take = (node: Node, hash: Hex) => {
     // It begins now, while the states that it reads are kept.
@@ -42,21 +35,19 @@ export async function compareSuite<Answer>(
     )
     last = last.then(async () => void (await under)())
   }
-  let exitCode = 0
-  const stopped = execution.ended.then(async (code) => {
-    exitCode = code
-    await last
-  })
-  await start(settings, { output: errors, errors }, () => stopped, {
-    withoutTrees: true,
-    announce(node, { url }) {
-      node.engine.events.on('chain', ({ added }) => {
-        for (const { block } of added) {
-          for (const { hash, isRemasc } of block.transactions) if (!isRemasc) take(node, hash)
-        }
-      })
-      execution.launch({ RPC_URL: url, [URL_VARIABLE]: url })
+  return runBesideNode(
+    words,
+    {
+      withoutTrees: true,
+      onReady(node) {
+        node.engine.events.on('chain', ({ added }) => {
+          for (const { block } of added) {
+            for (const { hash, isRemasc } of block.transactions) if (!isRemasc) take(node, hash)
+          }
+        })
+      },
+      onEnd: () => last,
     },
-  })
-  return exitCode
+    writers,
+  )
 }

@@ -9,7 +9,7 @@ import type { GasReport } from '../gas/model.ts'
 import { pprofFile } from '../gas/pprof.ts'
 import { speedscopeFile } from '../gas/speedscope.ts'
 import { gasDifferenceTable, gasTables } from './gas-tables.ts'
-import { type RecordedKind, type RecordedRun, runAgainst, runBesideNode } from './recorded-run.ts'
+import { type RecordedKind, type RecordedRun, recordBesideNode, runAgainst } from './recorded-run.ts'
 import { createRemote } from './remote.ts'
 import type { NodeWriters } from './start.ts'
 import { addStartFlags } from './start-command.ts'
@@ -78,7 +78,7 @@ async function record(
   if (url !== undefined) return runAgainst(url, words, KIND, writers)
   if (words.length === 0)
     throw refused('Give a command behind --, the --url of a node, or two reports for --diff.')
-  return runBesideNode(words, command, KIND, writers)
+  return recordBesideNode(words, command, KIND, writers)
 }
 
 async function writeFiles(folder: string, report: GasReport, name: string): Promise<void> {

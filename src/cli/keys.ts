@@ -9,6 +9,7 @@ import { addKey, revokeKey, rotateKey } from '../transport/keys/key-changes.ts'
 import { changeKeys, readKeys } from '../transport/keys/key-file.ts'
 import { FORMS, type KeyRecord } from '../transport/keys/key-record.ts'
 import type { Writers } from './start.ts'
+import { columnLines } from './terminal-text.ts'
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, m: 60, h: 3600, d: 86_400 }
 /** Three weeks: within the longest delay of a timer. */
@@ -84,13 +85,8 @@ function listLines(keys: readonly KeyRecord[]): string[] {
     stateOf(key, Date.now()),
   ])
   const table = [['name', 'allow', 'override', 'rate', 'quota', 'created', 'state'], ...rows]
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
-  return table.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  const widest = (table[0] ?? []).slice(1).map(() => Number.POSITIVE_INFINITY)
+  return columnLines(table, widest).map((line) => line.trimEnd())
 }
 
 /** A record without its hash. */

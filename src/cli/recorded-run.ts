@@ -10,14 +10,13 @@ import { z } from 'zod'
 import { messageOf } from '../errors.ts'
 import type { Node } from '../node/node.ts'
 import { readCompilations } from '../sources/source-files.ts'
-import { BESIDE_COMMAND } from './exec.ts'
+import { runBesideNode } from './beside-node.ts'
 import { createExecution } from './execution.ts'
 import type { LineWriter } from './line-writer.ts'
 import { createRemote, type Remote } from './remote.ts'
 import { typedFlags } from './setting-flags.ts'
-import { readSettings, URL_VARIABLE } from './settings.ts'
+import { URL_VARIABLE } from './settings.ts'
 import type { NodeWriters } from './start.ts'
-import { endAtSignal } from './start-command.ts'
 
 /** What is recorded. */
 export interface RecordedKind<T> {
@@ -64,31 +63,30 @@ async function filesIn<T>(folder: string, { schema }: RecordedKind<T>, errors: L
 }
 
 /** Runs the command beside a node of its own. Throws `NodeError` and `ListenError` when that cannot start. */
-export async function runBesideNode<T>(
+export async function recordBesideNode<T>(
   words: readonly string[],
   command: Command,
   kind: RecordedKind<T>,
   { errors }: NodeWriters,
 ): Promise<RecordedRun<T>> {
-  endAtSignal()
   const folder = await mkdtemp(join(tmpdir(), 'tandem-'))
   try {
-    const execution = createExecution(words, errors)
-    const defaults = new Map([...BESIDE_COMMAND, [kind.setting, folder]])
-    const settings = readSettings(typedFlags(command), process.env, defaults)
-    const { start } = await import('./start.ts')
-    let exitCode = 1
     let running: Node | undefined
-    const stopped = execution.ended.then(async (code) => {
-      exitCode = code
-      if (running !== undefined) await addProjectSources(running, errors)
-    })
-    await start(settings, { output: errors, errors }, () => stopped, {
-      announce(node, { url }) {
-        running = node
-        execution.launch({ RPC_URL: url, [URL_VARIABLE]: url, [kind.variable]: folder })
+    const exitCode = await runBesideNode(
+      words,
+      {
+        flags: typedFlags(command),
+        defaults: new Map([[kind.setting, folder]]),
+        environment: { [kind.variable]: folder },
+        onReady(node) {
+          running = node
+        },
+        async onEnd() {
+          if (running !== undefined) await addProjectSources(running, errors)
+        },
       },
-    })
+      { errors },
+    )
     return { reports: await filesIn(folder, kind, errors), exitCode }
   } finally {
     await rm(folder, { recursive: true, force: true })

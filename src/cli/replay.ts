@@ -1,17 +1,22 @@
 /** `tandem replay`: repeats a recording, names what differs, reduces it, and leaves a node standing at a line. */
 import { readFile, writeFile } from 'node:fs/promises'
-import type { Command } from 'commander'
-import { fromHex, type Hex, isHexDigits, lowerCaseHex } from '../encoding/hex.ts'
+import { type Command, Option } from 'commander'
+import { bytesOf } from '../abi/artifact.ts'
+import { type Hex, lowerCaseHex } from '../encoding/hex.ts'
+import { isObject } from '../encoding/json-object.ts'
 import { NodeError } from '../errors.ts'
 import type { NodeOptions } from '../options/options.ts'
 import type { Header } from '../recording/lines.ts'
 import { type NumberedLine, openRecording, readRecording } from '../replay/recorded-file.ts'
 import { reduceRecording } from '../replay/reduce.ts'
 import { type Difference, type Outcome, type RunOptions, replayLines } from '../replay/run.ts'
-import { type Changes, NodeTarget, type Target, versionIn } from '../replay/target.ts'
+import { StandIns } from '../replay/stand-ins.ts'
+import { type Changes, NodeTarget, type Target } from '../replay/target.ts'
 import { UrlTarget } from '../replay/url-target.ts'
+import { versionAt } from '../replay/versions.ts'
 import { vitestText } from '../replay/vitest-file.ts'
 import { serve } from '../transport/server.ts'
+import { hidden } from './secrets.ts'
 import { addSettingFlags, typedFlags } from './setting-flags.ts'
 import { readSettings } from './settings.ts'
 import type { Writers } from './start.ts'
@@ -21,6 +26,7 @@ import { untilSignal } from './start-command.ts'
 interface ReplayFlags {
   readonly against?: string
   readonly code?: readonly string[]
+  readonly secret?: readonly string[]
   readonly all?: true
   readonly reduce?: string
   readonly test?: string
@@ -62,14 +68,28 @@ async function codeOf(texts: readonly string[]): Promise<ReadonlyMap<Hex, Uint8A
 }
 
 function codeIn(content: string, file: string): Uint8Array {
-  const deployed = /"deployedBytecode"\s*:\s*(?:\{[^}]*?"object"\s*:\s*)?"(0x)?([0-9a-fA-F]*)"/.exec(
-    content,
-  )?.[2]
-  const digits = deployed ?? content.trim().replace(/^0x/, '')
-  if (digits === '' || digits.length % 2 !== 0 || !isHexDigits(digits)) {
-    throw misused(`The file ${file} of --code has neither hex nor the deployedBytecode of an artifact.`)
+  const json = content.trimStart().startsWith('{') ? jsonIn(content) : undefined
+  const code = bytesOf(isObject(json) ? json.deployedBytecode : content.trim())
+  if (code !== undefined) return code
+  throw misused(`The file ${file} of --code has neither hex nor the deployedBytecode of an artifact.`)
+}
+
+function jsonIn(content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch {
+    return undefined
   }
-  return fromHex(`0x${digits}`)
+}
+
+/** Values of secrets by their numbers, of `--secret 1=value`. Throws `invalid-options`. */
+function secretsOf(texts: readonly string[]): StandIns {
+  const entries = texts.map((text) => {
+    const [, number, value] = /^([1-9]\d{0,8})=(.+)$/s.exec(text) ?? []
+    if (number === undefined || value === undefined) throw misused('--secret expects <number>=<value>.')
+    return [Number(number), value] as const
+  })
+  return new StandIns(new Map(entries))
 }
 
 /** The line of `--to`. Throws `invalid-options`. */
@@ -87,9 +107,9 @@ async function targetMaker(
   changes: Changes,
 ): Promise<(header: Header) => Promise<Target>> {
   if (against === undefined) return (header) => NodeTarget.start(header, changes)
-  if (isUrl(against)) return async () => new UrlTarget(new URL(against))
-  const { createNode } = await versionIn(against)
-  return (header) => NodeTarget.start(header, changes, createNode)
+  if (isUrl(against)) return async () => new UrlTarget(new URL(against), changes.secrets)
+  const make = await versionAt(against)
+  return (header) => NodeTarget.start(header, changes, make)
 }
 
 const shown = (value: unknown): string => (value === undefined ? 'absent' : JSON.stringify(value))
@@ -116,7 +136,7 @@ export function recordingText(header: Header, lines: readonly NumberedLine[]): s
 async function reduce(
   path: string,
   difference: Difference,
-  make: (header: Header) => Promise<Target>,
+  { make, secrets }: { make(header: Header): Promise<Target>; readonly secrets: StandIns },
   { reduce: recordingPath, test }: ReplayFlags,
   { output }: Writers,
 ): Promise<void> {
@@ -124,7 +144,10 @@ async function reduce(
   const reduced = await reduceRecording({ header, lines, difference }, () => make(header))
   output.write(`reduced ${lines.length + 1} lines to ${reduced.lines.length + 1}, in ${reduced.tries} tries`)
   if (recordingPath !== undefined) await writeFile(recordingPath, recordingText(header, reduced.lines))
-  if (test !== undefined) await writeFile(test, vitestText(header, reduced.lines, differenceLine(difference)))
+  if (test !== undefined) {
+    const text = vitestText(header, reduced.lines, { title: differenceLine(difference), secrets })
+    await writeFile(test, text)
+  }
 }
 
 /** Serves the node of a replay until a signal ends it. */
@@ -155,18 +178,24 @@ async function replay(path: string, flags: ReplayFlags, command: Command, writer
     ...options
   }: NodeOptions = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const code = await codeOf(flags.code ?? [])
-  const make = await targetMaker(flags.against, { options, code })
+  const secrets = secretsOf(flags.secret ?? [])
+  const make = await targetMaker(flags.against, { options, code, secrets })
   const changesRules = ['rules', 'activate', 'deactivate'].some((key) => Object.hasOwn(options, key))
   const renamesHashes = changesRules || code.size > 0 || (flags.against !== undefined && isUrl(flags.against))
+  const { header, lines, cutLine } = await openRecording(path)
   const run: RunOptions = {
     renamesHashes,
     to: lineOf(flags.to),
     stopsAtFirst: flags.all !== true && flags.serve !== true,
+    isCut: () => cutLine() !== undefined,
   }
-  const { header, lines } = await openRecording(path)
   const target = await make(header)
   try {
     const outcome = await replayLines(lines, target, run)
+    const cut = cutLine()
+    if (cut !== undefined) {
+      writers.errors.write(`tandem: the recording was cut off: line ${cut} is incomplete, and was left out`)
+    }
     const found = flags.all ? outcome.differences : outcome.differences.slice(0, 1)
     for (const difference of found) writers.output.write(differenceLine(difference))
     writers.output.write(summary(outcome))
@@ -174,11 +203,18 @@ async function replay(path: string, flags: ReplayFlags, command: Command, writer
     if (first !== undefined) process.exitCode = 1
     if (flags.serve) await leaveStanding(target, serveOptions, writers)
     else if (first !== undefined && (flags.reduce !== undefined || flags.test !== undefined)) {
-      await reduce(path, first, make, flags, writers)
+      await reduce(path, first, { make, secrets }, flags, writers)
     }
   } finally {
     await target.close()
   }
+}
+
+const SECRET_HELP = 'value of the secret that the recording names <secret number>; may be given again'
+
+/** The values of an option that may be given again. */
+function collected(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
 }
 
 /** Fills in the command. Its action throws `NodeError`. */
@@ -187,13 +223,14 @@ export function fillReplayCommand(command: Command, writers: Writers): void {
     .argument('<recording>', 'file that tandem start --record has written')
     .option(
       '--against <target>',
-      'URL of a node, or folder of an installed version, in place of this version',
+      'URL of a node, or an installed version by its number or folder, in place of this version',
     )
     .option(
       '--code <address=file>',
       'code in place of that at an address: hex or an artifact; may be given again',
-      (text, before: string[] = []) => [...before, text],
+      collected,
     )
+    .addOption(hidden(new Option('--secret <number=value>', SECRET_HELP).argParser(collected)))
     .option('--all', 'list every difference, not only the first')
     .option('--reduce <file>', 'write the shortest recording that still differs')
     .option('--test <file>', 'write it as a test for vitest')

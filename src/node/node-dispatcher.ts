@@ -48,6 +48,7 @@ export function dispatcherOf(
       node: holder,
       logger,
       isOpen: openNames(permits),
+      startTimer: options.intervalTimer,
       newSeed: () => options.seed ?? toHex(random('instance', 8)),
       refusal:
         joining && 'A node of a cluster cannot have chaos: its chain is that of all nodes of the cluster.',

@@ -173,7 +173,8 @@ async function openNode(
     await holder.close()
     throw error
   })
-  const seen = recorder?.attach(dispatcher, { holder, methods: METHODS, options }) ?? dispatcher
+  const recorded = { given, release: VERSION }
+  const seen = recorder?.attach(dispatcher, { holder, methods: METHODS, options }, recorded) ?? dispatcher
   const node = nodeOf(opened, seen, cluster, recorder)
   await setChaos(node, dispatcher)
   setOrigin(node, originIn(opened, dispatcher))
@@ -197,7 +198,7 @@ async function recordingOf({ record, ...given }: NodeOptions) {
   if (record === undefined) return undefined
   resolveNodeOptions(given)
   const { Recorder } = await import('../recording/recorder.ts')
-  return Recorder.open({ ...given, record }, VERSION, given.logger ?? silentLogger)
+  return Recorder.open({ ...given, record }, given.logger ?? silentLogger)
 }
 
 function accountsOf(options: ResolvedNodeOptions, network: Network): Promise<LocalAccounts> {

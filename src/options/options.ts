@@ -48,7 +48,7 @@ interface NodeParts {
   /** Seconds since 1970; the wall clock when absent. */
   readonly now?: (() => number) | undefined
   /**
-   * Ends the intervals of interval mining: calls back once after a delay in milliseconds; the function that it returns
+   * Ends the intervals of interval mining, and the waits of chaos for further calls: calls back once after a delay in milliseconds; the function that it returns
    * prevents that. A timer of Node.js when absent.
    */
   readonly intervalTimer?: ((milliseconds: number, onEnd: () => Promise<void>) => () => void) | undefined

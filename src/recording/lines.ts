@@ -27,7 +27,14 @@ const Header = z.strictObject({
 /** A chain that was there before the first request: a state file as text. */
 const StateLine = z.strictObject({ state: z.string() })
 
-const CallMembers = { n: Count, time: Time, from: Caller.exactOptional(), owner: z.string().exactOptional() }
+const CallMembers = {
+  n: Count,
+  time: Time,
+  from: Caller.exactOptional(),
+  owner: z.string().exactOptional(),
+  /** The caller has asked chaos to leave it alone. */
+  calm: z.literal(true).exactOptional(),
+}
 
 const RequestLine = z.strictObject({
   ...CallMembers,
@@ -43,6 +50,8 @@ const TickLine = z.strictObject({
   n: Count,
   time: Time,
   tick: z.literal(true),
+  /** Number of the timer, in the order in which the node has started them. */
+  timer: Count,
   reply: z.unknown().optional(),
 })
 const ReplyLine = z.strictObject({ n: Count, reply: z.unknown() })
@@ -53,7 +62,7 @@ const ClosedLine = z.strictObject({ closed: Caller })
 export type Header = z.infer<typeof Header>
 /** A message to the node: JSON-RPC, or in process a method and its parameters. */
 export type RequestLine = z.infer<typeof RequestLine>
-/** A block that was mined because an interval had ended; its reply is the head. */
+/** What the node did because a timer had ended, of interval mining or of chaos; its reply is the head. */
 export type TickLine = z.infer<typeof TickLine>
 /** The end of work that an earlier line began. */
 export type ReplyLine = z.infer<typeof ReplyLine>

@@ -42,15 +42,20 @@ export class Recorder implements DispatcherRecorder {
   readonly #logger: Logger
   readonly #wallClock: () => number
   #count = 0
+  /** Timers that the node has started. */
+  #timers = 0
   #open = 0
   /** Unix seconds at which the last work began: the clock stands there until all has ended. */
   #time: number
+  readonly #startTime: number
   /** The work that nothing was written after, which waits for its reply. */
   #held: Begun | undefined
   #timer: NodeJS.Timeout | undefined
   #isBroken = false
   #hasBegun = false
   #node: RecordedNode | undefined
+  /** Lines of intervals that ended before the header was written. */
+  #early: (readonly LinePart[])[] | undefined = []
   /** The head of a node in memory before anyone has used it. */
   #first: { readonly hash: string; readonly postState: string } | undefined
 
@@ -58,7 +63,8 @@ export class Recorder implements DispatcherRecorder {
     this.#file = file
     this.#wallClock = wallClock
     this.#logger = logger
-    this.#time = wallClock()
+    this.#startTime = wallClock()
+    this.#time = this.#startTime
   }
 
   /**
@@ -67,14 +73,12 @@ export class Recorder implements DispatcherRecorder {
    */
   static async open(
     given: NodeOptions & { readonly record: string },
-    release: string,
     logger: Logger,
   ): Promise<{ readonly recorder: Recorder; readonly options: NodeOptions }> {
     const wallClock = given.now ?? (() => Math.floor(Date.now() / 1000))
     const recorder = new Recorder(await LineFile.create(given.record), wallClock, logger)
     const seed = given.seed ?? randomBytes(16).toString('hex')
     const hasFrozenClock = given.frozenClock !== undefined && given.frozenClock !== false
-    recorder.#writeHeader({ ...given, seed }, release)
     return {
       recorder,
       options: {
@@ -91,17 +95,27 @@ export class Recorder implements DispatcherRecorder {
     return this.#open > 0 ? this.#time : this.#wallClock()
   }
 
-  /** The dispatcher of the node, whose calls are recorded from now on. */
-  attach(dispatcher: Dispatcher, node: RecordedNode): Dispatcher {
+  /** The dispatcher of the node, whose calls are recorded from now on. `given` are the options that `open` has returned. */
+  attach(
+    dispatcher: Dispatcher,
+    node: RecordedNode,
+    { given, release }: { readonly given: NodeOptions; readonly release: string },
+  ): Dispatcher {
     this.#node = node
-    this.#first = node.holder.engine.queries.head()
+    const { fork, queries } = node.holder.engine
+    this.#first = queries.head()
+    // An upstream grows: a replay has to continue from the same block.
+    const isUnpinned = fork !== undefined && given.forkTransactionHash === undefined
+    this.#writeHeader({ ...given, ...(isUnpinned && { forkBlock: fork.remote.point.number }) }, release)
     return new RecordingDispatcher(dispatcher, this, node)
   }
 
   /** Begins a request, with the members of its line as JSON. */
   begin(session: Session, members: string): Begun {
     const owner = session.owner === '' ? '' : `,"owner":${JSON.stringify(session.owner)}`
-    return this.#begin(`,"from":${JSON.stringify(session.label)}${owner}${this.#headMember()},${members}`)
+    const calm = session.isCalm === true ? ',"calm":true' : ''
+    const from = `,"from":${JSON.stringify(session.label)}${owner}${calm}`
+    return this.#begin(`${from}${this.#headMember()},${members}`)
   }
 
   /** Ends it with the reply as JSON. Returns a promise where the caller should wait for the file. */
@@ -168,8 +182,10 @@ export class Recorder implements DispatcherRecorder {
       entries.filter((entry) => !isSecret(entry) && typeof entry[1] !== 'function' && entry[0] !== 'logger'),
     )
     const masked = entries.filter(isSecret).map(([key]) => key)
-    const header: Header = { recording: FORMAT, release, time: this.#time, options, masked }
-    void this.#write(JSON.stringify(header, jsonOf))
+    const header: Header = { recording: FORMAT, release, time: this.#startTime, options, masked }
+    const early = this.#early ?? []
+    this.#early = undefined
+    for (const parts of [[JSON.stringify(header, jsonOf)], ...early]) void this.#write(...parts)
   }
 
   /** The height of the head where other work is under way: a replay waits for it. */
@@ -209,6 +225,10 @@ export class Recorder implements DispatcherRecorder {
   /** A file that cannot be written ends the recording, not the node. */
   #write(...parts: readonly LinePart[]): Promise<void> | undefined {
     if (this.#isBroken) return undefined
+    if (this.#early !== undefined) {
+      this.#early.push(parts)
+      return undefined
+    }
     try {
       return this.#file.write(...parts)?.catch((error) => this.#fail(error))
     } catch (error) {
@@ -222,12 +242,13 @@ export class Recorder implements DispatcherRecorder {
     this.#isBroken = true
   }
 
-  /** The timer of interval mining, whose blocks are recorded as work of the node. */
+  /** The timers of interval mining and of chaos, the ends of which are recorded as work of the node. */
   #timerOf(given: NodeOptions['intervalTimer']): NonNullable<NodeOptions['intervalTimer']> {
     return (milliseconds, onEnd) => {
+      const number = ++this.#timers
       const run = async () => {
         await this.start()
-        const begun = this.#begin(',"tick":true')
+        const begun = this.#begin(`,"tick":true,"timer":${number}`)
         await onEnd()
         const head = this.#node?.holder.engine.queries.head()
         const reply = head && { number: `0x${head.block.header.number.toString(16)}`, hash: head.hash }

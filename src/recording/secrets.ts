@@ -1,18 +1,47 @@
 /** What recordings have in place of passwords and keys: the same name for the same secret, from which it cannot be guessed. */
+import { isObject } from '../encoding/json-object.ts'
 import { invalidParams } from '../errors.ts'
-import { isObject } from '../rpc/envelope.ts'
 import type { AnyMethod } from '../rpc/method.ts'
 import { methodsByName } from '../rpc/method-table.ts'
-
-/** Methods whose result is a key. */
-const KEY_RESULTS: ReadonlySet<string> = new Set(['personal_dumpRawKey'])
-/** Members of parameters that hold URLs of upstreams, with keys in them. */
-const URL_MEMBERS: ReadonlySet<string> = new Set(['jsonRpcUrl'])
-/** Methods whose first parameter is such a URL. */
-const URL_METHODS: ReadonlySet<string> = new Set(['anvil_setRpcUrl', 'hardhat_setRpcUrl'])
+import type { Secret } from '../rpc/parameter.ts'
 
 /** The name of a secret in a recording. */
-export const SECRET_NAME = /^<secret \d+>$/
+export const SECRET_NAME = /^<secret (\d+)>$/
+
+/** Puts another value in the place of a secret. */
+export type Replace = (secret: unknown, kind: Extract<Secret, string>) => unknown
+
+function replaced(value: unknown, secret: Secret | undefined, replace: Replace): unknown {
+  if (secret === undefined || value === null || value === undefined) return value
+  if (typeof secret === 'string') return replace(value, secret)
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([key, member]) => [
+    key,
+    replaced(member, Object.hasOwn(secret, key) ? secret[key] : undefined, replace),
+  ])
+  return entries.some(([key, member]) => member !== value[key as string])
+    ? Object.fromEntries(entries)
+    : value
+}
+
+/** A message with other values in the place of its secrets, as its methods declare them: the same object where it has none. */
+export function withSecrets(
+  methods: ReadonlyMap<string, AnyMethod>,
+  message: unknown,
+  replace: Replace,
+): unknown {
+  if (Array.isArray(message)) {
+    const entries = message.map((entry) => withSecrets(methods, entry, replace))
+    return entries.some((entry, i) => entry !== message[i]) ? entries : message
+  }
+  if (!isObject(message) || typeof message.method !== 'string' || !Array.isArray(message.params)) {
+    return message
+  }
+  const given: readonly unknown[] = message.params
+  const declared = methods.get(message.method)?.params ?? []
+  const params = given.map((value, i) => replaced(value, declared[i]?.parameter.secret, replace))
+  return params.some((value, i) => value !== given[i]) ? { ...message, params } : message
+}
 
 /** Puts names in the place of secrets. */
 export class SecretMask {
@@ -26,19 +55,14 @@ export class SecretMask {
 
   /** A message without its secrets: the same object where it has none. */
   request(message: unknown): unknown {
-    if (Array.isArray(message)) {
-      const masked = message.map((entry) => this.request(entry))
-      return masked.some((entry, i) => entry !== message[i]) ? masked : message
-    }
-    if (!isObject(message) || typeof message.method !== 'string') return message
-    const params = this.#params(message.method, message.params)
-    return params === message.params ? message : { ...message, params }
+    return withSecrets(this.#methods, message, (secret) => this.#name(secret))
   }
 
   /** Does the reply to this message hold a key? */
   hasSecretReply(message: unknown): boolean {
     if (Array.isArray(message)) return message.some((entry) => this.hasSecretReply(entry))
-    return isObject(message) && typeof message.method === 'string' && KEY_RESULTS.has(message.method)
+    if (!isObject(message) || typeof message.method !== 'string') return false
+    return this.#methods.get(message.method)?.hasSecretResult === true
   }
 
   /** The reply to a message that has a secret reply: results are named. */
@@ -46,26 +70,6 @@ export class SecretMask {
     if (Array.isArray(reply)) return reply.map((entry) => this.reply(entry))
     if (!isObject(reply) || !('result' in reply)) return reply
     return { ...reply, result: this.#name(reply.result) }
-  }
-
-  #params(name: string, params: unknown): unknown {
-    if (!Array.isArray(params)) return params
-    const declared = this.#methods.get(name)?.params ?? []
-    const masked = params.map((value, i) => {
-      const isSecret = declared[i]?.parameter.secret === true || (i === 0 && URL_METHODS.has(name))
-      return isSecret && value !== null && value !== undefined ? this.#name(value) : this.#withoutUrls(value)
-    })
-    return masked.some((value, i) => value !== params[i]) ? masked : params
-  }
-
-  #withoutUrls(value: unknown): unknown {
-    if (!isObject(value)) return value
-    const entries = Object.entries(value).map(([key, member]) => [
-      key,
-      URL_MEMBERS.has(key) && typeof member === 'string' ? this.#name(member) : this.#withoutUrls(member),
-    ])
-    const isChanged = entries.some(([key, member]) => member !== value[key as string])
-    return isChanged ? Object.fromEntries(entries) : value
   }
 
   #name(secret: unknown): string {

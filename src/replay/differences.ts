@@ -1,4 +1,6 @@
 /** The members in which a reply differs from a recorded one, and those that may. */
+import { isObject } from '../encoding/json-object.ts'
+import { SECRET_NAME } from '../recording/secrets.ts'
 import type { Renaming } from './renaming.ts'
 
 /** A member that differs; `undefined` where it is absent. */
@@ -18,6 +20,9 @@ const MAY_DIFFER: Readonly<Record<string, readonly string[]>> = {
   // Compressed: its bytes depend on the version of zlib.
   anvil_dumpState: ['result'],
   hardhat_dumpState: ['result'],
+  // What was done to messages that never reached the recorded node is not in the file.
+  evm_chaos: ['result.counts'],
+  evm_setChaos: ['result.counts'],
   // Scores, times and counts of callers, whose addresses a replay has not.
   sco_peerList: ['result'],
   sco_reputationSummary: ['result'],
@@ -48,6 +53,7 @@ export function* differencesOf(
   key = '',
 ): Generator<MemberDifference> {
   if (rules.renaming.isSame(recorded, replayed, key)) return
+  if (typeof recorded === 'string' && SECRET_NAME.test(recorded)) return
   if (rules.ignoresTimes && TIMES.has(key)) return
   if (Array.isArray(recorded) && Array.isArray(replayed)) {
     for (let i = 0; i < Math.max(recorded.length, replayed.length); i++) {
@@ -55,7 +61,7 @@ export function* differencesOf(
     }
     return
   }
-  if (isPlain(recorded) && isPlain(replayed)) {
+  if (isObject(recorded) && isObject(replayed)) {
     for (const member of new Set([...Object.keys(recorded), ...Object.keys(replayed)])) {
       yield* differencesOf(recorded[member], replayed[member], rules, memberPath(path, member), member)
     }
@@ -64,14 +70,10 @@ export function* differencesOf(
   yield { path, recorded, replayed }
 }
 
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The methods of a message, one for each call of a batch. */
 function methodsOf(request: unknown): readonly string[] {
   if (Array.isArray(request)) return request.map((entry) => methodsOf(entry)[0] ?? '')
-  return [isPlain(request) && typeof request.method === 'string' ? request.method : '']
+  return [isObject(request) && typeof request.method === 'string' ? request.method : '']
 }
 
 /** The members of a reply that differ and may not. */

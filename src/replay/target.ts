@@ -1,18 +1,14 @@
 /** What a recording is repeated on: a node of this version or of another, in this process. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
-import { keccak256 } from '../encoding/hash.ts'
 import { type Hex, toHex } from '../encoding/hex.ts'
 import { messageOf, NodeError } from '../errors.ts'
 import { createNode, type Node } from '../node/node.ts'
 import { NODE_SETTINGS, type NodeOptions } from '../options/options.ts'
 import { HexText, readAlloc } from '../recording/alloc.ts'
 import type { Header, RequestLine } from '../recording/lines.ts'
-import { SECRET_NAME } from '../recording/secrets.ts'
 import { RpcError } from '../rpc/error-codes.ts'
 import { openSession, type Session } from '../rpc/session.ts'
+import { StandIns } from './stand-ins.ts'
 
 /** A node that answers the requests of a recording. */
 export interface Target {
@@ -22,8 +18,8 @@ export interface Target {
   readonly eventDelay: number
   /** The reply to a message, as JSON has it; `null` where there is none. */
   answer(line: RequestLine, request: unknown): Promise<unknown>
-  /** Ends an interval of interval mining: the head after it; `undefined` where the node has its own intervals. */
-  tick(): Promise<unknown>
+  /** Ends a timer of the node, by its number: the head after it; `undefined` where the node has its own timers. */
+  tick(timer: number): Promise<unknown>
   /** The clock stands at this Unix time, in seconds, from now on. */
   setTime(time: number): void
   /** Resolves when the head is at a height. */
@@ -43,25 +39,12 @@ export interface Changes {
   readonly options?: NodeOptions | undefined
   /** Code in place of that at an address. */
   readonly code?: ReadonlyMap<Hex, Uint8Array> | undefined
+  /** Values of the secrets in requests. */
+  readonly secrets?: StandIns | undefined
 }
 
 /** The function of a version that makes nodes. */
 export type NodeMaker = typeof createNode
-
-const Manifest = z.object({ version: z.string() })
-const Exports = z.object({ createNode: z.custom<NodeMaker>((value) => typeof value === 'function') })
-
-/** The version of an installed package, by its folder. Throws `invalid-options` where there is none. */
-export async function versionIn(folder: string): Promise<{ version: string; createNode: NodeMaker }> {
-  try {
-    const { version } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')))
-    const module: unknown = await import(pathToFileURL(join(folder, 'dist', 'index.js')).href)
-    return { version, createNode: Exports.parse(module).createNode }
-  } catch (error) {
-    const why = error instanceof z.ZodError ? 'it is no package of this node' : messageOf(error)
-    throw new NodeError('invalid-options', `${folder} has no version of the node: ${why}.`)
-  }
-}
 
 /** The options of the recorded node. Throws `invalid-options` for secret ones that have to be given again. */
 export function recordedOptions(
@@ -90,11 +73,12 @@ interface Connection {
   readonly onClose: (() => void)[]
 }
 
-/** What a node reads of its replay: the time, in Unix seconds, and since when it runs on; and what ends an interval. */
+/** What a node reads of its replay: the time, in Unix seconds, and since when it runs on; and the timers that it has started. */
 interface Controls {
   time: number
   startedAt: number | undefined
-  tick: (() => Promise<void>) | undefined
+  /** What the end of each timer runs, in the order of their starts; `undefined` for one that was stopped. */
+  readonly timers: ((() => Promise<void>) | undefined)[]
 }
 
 /** A node in this process. */
@@ -104,13 +88,15 @@ export class NodeTarget implements Target {
   readonly node: Node
   readonly #parts: Controls
   readonly #code: ReadonlyMap<Hex, Uint8Array>
+  readonly #secrets: StandIns
   readonly #connections = new Map<string, Connection>()
   #listener: (to: string, event: unknown) => void = () => {}
 
-  private constructor(node: Node, parts: Controls, code: ReadonlyMap<Hex, Uint8Array>) {
+  private constructor(node: Node, parts: Controls, { code = new Map(), secrets = new StandIns() }: Changes) {
     this.node = node
     this.#parts = parts
     this.#code = code
+    this.#secrets = secrets
     node.on('message', ({ type, data }) => {
       this.#listener('in process', { jsonrpc: '2.0', method: type, params: data })
     })
@@ -119,15 +105,15 @@ export class NodeTarget implements Target {
   /** Starts the recorded node, with changes. Throws `invalid-options`. */
   static async start(header: Header, changes: Changes, make: NodeMaker = createNode): Promise<NodeTarget> {
     const options = recordedOptions(header, changes)
-    const parts: Controls = { time: header.time, tick: undefined, startedAt: undefined }
+    const parts: Controls = { time: header.time, timers: [], startedAt: undefined }
     const hasFrozenClock = options.frozenClock !== undefined && options.frozenClock !== false
     const elapsed = () =>
       parts.startedAt === undefined ? 0 : Math.floor((performance.now() - parts.startedAt) / 1000)
     const clocked = { ...options, ...(!hasFrozenClock && { now: () => parts.time + elapsed() }) }
     const intervalTimer: NodeOptions['intervalTimer'] = (_milliseconds, onEnd) => {
-      parts.tick = onEnd
+      const index = parts.timers.push(onEnd) - 1
       return () => {
-        if (parts.tick === onEnd) parts.tick = undefined
+        parts.timers[index] = undefined
       }
     }
     const node = await make({ ...clocked, intervalTimer }).catch((error: unknown) => {
@@ -135,23 +121,26 @@ export class NodeTarget implements Target {
       if (make !== createNode && messageOf(error).includes('intervalTimer')) return make(clocked)
       throw error
     })
-    return new NodeTarget(node, parts, changes.code ?? new Map())
+    return new NodeTarget(node, parts, changes)
   }
 
-  async answer({ from, owner, text }: RequestLine, request: unknown): Promise<unknown> {
+  async answer({ from, owner, calm, text }: RequestLine, recorded: unknown): Promise<unknown> {
+    const request = this.#secrets.fill(recorded)
     const reply =
       from === 'in process' && text === undefined
         ? await this.#answerInProcess(request)
         : await this.node.dispatcher.dispatchText(
-            text ?? JSON.stringify(withKeys(request)),
-            this.#sessionOf(from, owner ?? ''),
+            text ?? JSON.stringify(request),
+            this.#sessionOf(from, { owner, isCalm: calm }),
           )
     await this.#replaceCode()
     return typeof reply === 'string' ? JSON.parse(reply) : (reply ?? null)
   }
 
-  async tick(): Promise<unknown> {
-    await this.#parts.tick?.()
+  async tick(timer: number): Promise<unknown> {
+    const end = this.#parts.timers[timer - 1]
+    this.#parts.timers[timer - 1] = undefined
+    await end?.()
     await this.#replaceCode()
     const { block, hash } = this.node.engine.queries.head()
     return { number: `0x${block.header.number.toString(16)}`, hash }
@@ -198,7 +187,7 @@ export class NodeTarget implements Target {
   }
 
   async #answerInProcess(request: unknown): Promise<unknown> {
-    const { method, params } = InProcess.parse(withKeys(request))
+    const { method, params } = InProcess.parse(request)
     try {
       if (method === 'override') {
         const [address, changes] = Override.parse(params)
@@ -218,10 +207,13 @@ export class NodeTarget implements Target {
     }
   }
 
-  #sessionOf(from: string, owner: string): Session {
+  #sessionOf(
+    from: string,
+    { owner = '', isCalm }: { owner: string | undefined; isCalm: true | undefined },
+  ): Session {
     const known = this.#connections.get(from)
     if (known !== undefined) return known.session
-    const open = { ...openSession(from), owner }
+    const open = { ...openSession(from), owner, isCalm }
     if (from === 'http') return open
     const onClose: (() => void)[] = []
     const session: Session = {
@@ -256,16 +248,4 @@ const Sources = z.tuple([z.union([z.string(), z.looseObject({})])])
 
 function jsonCopy(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
-}
-
-/** Methods that take a private key: one made of its name stands for a key that the recording has not. */
-const KEY_METHODS: ReadonlySet<string> = new Set(['personal_importRawKey', 'fed_importKey'])
-
-function withKeys(request: unknown): unknown {
-  if (Array.isArray(request)) return request.map(withKeys)
-  const call = z.looseObject({ method: z.string(), params: z.array(z.unknown()) }).safeParse(request)
-  if (!call.success || !KEY_METHODS.has(call.data.method)) return request
-  const [key, ...rest] = call.data.params
-  if (typeof key !== 'string' || !SECRET_NAME.test(key)) return request
-  return { ...call.data, params: [toHex(keccak256(new TextEncoder().encode(key))), ...rest] }
 }

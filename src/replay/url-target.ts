@@ -1,14 +1,20 @@
 /** A node behind a URL as the target of a replay: requests by POST, those of connections over one WebSocket each. */
 import { WebSocket } from 'ws'
+import { isObject } from '../encoding/json-object.ts'
 import { NodeError } from '../errors.ts'
 import type { RequestLine } from '../recording/lines.ts'
-import { isObject } from '../rpc/envelope.ts'
+import { StandIns } from './stand-ins.ts'
 import type { Target } from './target.ts'
 
 /** A socket, and the replies that it owes, oldest first: a connection answers in order. */
 interface Connection {
   readonly socket: Promise<WebSocket>
-  readonly waiting: ((reply: unknown) => void)[]
+  readonly waiting: Waiting[]
+}
+
+interface Waiting {
+  resolve(reply: unknown): void
+  reject(error: NodeError): void
 }
 
 /** A node that runs on its own: its clock and its intervals are its own. */
@@ -16,17 +22,21 @@ export class UrlTarget implements Target {
   readonly hasClock = false
   readonly eventDelay = 2000
   readonly #url: URL
+  readonly #secrets: StandIns
   readonly #connections = new Map<string, Connection>()
   #listener: (to: string, event: unknown) => void = () => {}
 
-  constructor(url: URL) {
+  constructor(url: URL, secrets = new StandIns()) {
     this.#url = url
+    this.#secrets = secrets
   }
 
-  answer({ from, text }: RequestLine, request: unknown): Promise<unknown> {
+  async answer({ from, text }: RequestLine, recorded: unknown): Promise<unknown> {
+    const request = this.#secrets.fill(recorded)
     const body = text ?? JSON.stringify(from === 'in process' ? envelope(request) : request)
     if (from === 'http') return this.#post(body)
-    return this.#send(from, body).then((reply) => (from === 'in process' ? withoutEnvelope(reply) : reply))
+    const reply = await this.#send(from, body)
+    return from === 'in process' ? withoutEnvelope(reply) : reply
   }
 
   async tick(): Promise<undefined> {}
@@ -77,10 +87,8 @@ export class UrlTarget implements Target {
       return null
     }
     return new Promise((resolve, reject) => {
-      waiting.push(resolve)
-      open.send(body, (error) => {
-        if (error) reject(new NodeError('internal', `${this.#url.origin}: ${error.message}`))
-      })
+      waiting.push({ resolve, reject })
+      open.send(body)
     })
   }
 
@@ -94,7 +102,11 @@ export class UrlTarget implements Target {
     socket.on('message', (data) => {
       const message: unknown = JSON.parse(data.toString())
       if (isObject(message) && message.method !== undefined) this.#listener(from, message)
-      else waiting.shift()?.(message)
+      else waiting.shift()?.resolve(message)
+    })
+    socket.on('close', () => {
+      const error = new NodeError('internal', `The node at ${url.origin} closed the connection ${from}.`)
+      for (const { reject } of waiting.splice(0)) reject(error)
     })
     const opened = new Promise<WebSocket>((resolve, reject) => {
       socket.once('open', () => resolve(socket))

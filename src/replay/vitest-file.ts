@@ -2,14 +2,16 @@
 import { allocSource } from '../recording/alloc.ts'
 import type { Header } from '../recording/lines.ts'
 import type { NumberedLine } from './recorded-file.ts'
+import { StandIns } from './stand-ins.ts'
 
 const json = (value: unknown): string => JSON.stringify(value)
 
 /** The statements of a line. */
-function statements({ value }: NumberedLine): readonly string[] {
-  if ('tick' in value) return [`time = ${value.time}`, 'await endInterval?.()']
+function statements({ value }: NumberedLine, secrets: StandIns): readonly string[] {
+  if ('tick' in value) return [`time = ${value.time}`, `await timers[${value.timer - 1}]?.()`]
   if (!('from' in value)) return []
-  const { time, text, request, reply } = value
+  const { time, text, reply } = value
+  const request = secrets.fill(value.request)
   const isInProcess = value.from === 'in process' && text === undefined
   const asked = isInProcess ? `call(${json(request)})` : `send(${json(text ?? json(request))})`
   const answer =
@@ -21,10 +23,15 @@ function statements({ value }: NumberedLine): readonly string[] {
 
 /**
  * The text of the test: the node of the recording, its requests at their times, and the recorded replies. A recording
- * whose last reply differs makes a test that fails until the node gives the recorded one.
+ * whose last reply differs makes a test that fails until the node gives the recorded one. Values that were given for
+ * secrets are in the test.
  */
-export function vitestText({ options, time }: Header, lines: readonly NumberedLine[], title: string): string {
-  const body = lines.flatMap(statements).map((line) => `    ${line}`)
+export function vitestText(
+  { options, time }: Header,
+  lines: readonly NumberedLine[],
+  { title, secrets = new StandIns() }: { readonly title: string; readonly secrets?: StandIns | undefined },
+): string {
+  const body = lines.flatMap((line) => statements(line, secrets)).map((line) => `    ${line}`)
   const state = lines.find(({ value }) => 'state' in value)?.value
   const load =
     state !== undefined && 'state' in state
@@ -41,11 +48,11 @@ export function vitestText({ options, time }: Header, lines: readonly NumberedLi
     '',
     `it(${json(title)}, async () => {`,
     `  let time = ${time}`,
-    '  let endInterval',
+    '  const timers = []',
     `  const node = await createNode({ ...OPTIONS${alloc},${clock}`,
     '    intervalTimer(milliseconds, onEnd) {',
-    '      endInterval = onEnd',
-    '      return () => {}',
+    '      const index = timers.push(onEnd) - 1',
+    '      return () => { timers[index] = undefined }',
     '    },',
     '  })',
     "  const session = { label: 'http', owner: '', entitlements: new Set(['stateOverride']), allows: () => true }",

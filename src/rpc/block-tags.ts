@@ -3,16 +3,13 @@
  * blocks that those nodes return.
  */
 import { toQuantity } from '../encoding/hex.ts'
+import { isObject } from '../encoding/json-object.ts'
 import type { Dialect } from './dialects.ts'
 
 /** How many blocks below the head Anvil's tags are: one and two epochs. */
 const ANVIL_DEPTH: Readonly<Record<string, number>> = { safe: 32, finalized: 64 }
 
 const isTag = (value: unknown): value is string => value === 'safe' || value === 'finalized'
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Parameters with the tags replaced, at the top and as the bounds of a filter; `head` is called only if there is a tag. */
 export function withoutFinality(

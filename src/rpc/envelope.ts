@@ -1,4 +1,5 @@
 /** The envelope of a message: its id, its parameters, and the number of its requests (JSON-RPC 2.0). */
+import { isObject } from '../encoding/json-object.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import { isExactId } from './exact-ids.ts'
 import type { AnyMethod } from './method.ts'
@@ -9,11 +10,6 @@ export const INVALID_REQUEST = new NodeError('invalid-request', 'invalid request
 /** The message is nested too deeply, or has too many lists and objects. */
 export const TOO_COMPLEX = new NodeError('invalid-request', 'Invalid request')
 const NONE: readonly unknown[] = []
-
-/** Is this a JSON object? */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Can this be the id of a request? */
 export function isId(value: unknown): value is Id {

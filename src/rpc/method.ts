@@ -104,6 +104,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
    * the schemas of all methods takes a fifth of the start of a node, and calls need none of them.
    */
   readonly result: () => z.ZodType<R>
+  /** Recordings have a name in the place of the answer. */
+  readonly hasSecretResult?: true
   /** How `run` may refuse, beside what any call may meet (`OF_ANY_CALL`); the tests hold it to that. */
   readonly errors?: readonly AnswerKind[]
   readonly examples: readonly Example[]
@@ -128,6 +130,7 @@ export interface AnyMethod extends MethodNames {
   readonly counts: PeerEvent | undefined
   readonly summary: string
   readonly params: readonly { readonly name: string; readonly parameter: Parameter<unknown> }[]
+  readonly hasSecretResult: boolean
   /** Makes the schema of the answer. */
   result(): z.ZodType
   /** How it may refuse a call, beside what any call may meet. */
@@ -190,6 +193,7 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     counts,
     summary: definition.summary,
     params,
+    hasSecretResult: definition.hasSecretResult ?? false,
     result: definition.result,
     errors: needsWallet && namespace === 'personal' ? ['wallet-disabled', ...errors] : errors,
     examples: definition.examples,

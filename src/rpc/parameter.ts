@@ -5,8 +5,15 @@
  * five runs of 30,000 calls each), and it could not give the reference node's error messages.
  */
 import { z } from 'zod'
+import { isObject } from '../encoding/json-object.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { Form } from './json-forms.ts'
+
+/**
+ * What of a value is secret: all of it, which is a text, a private key or the URL of an upstream; or some members.
+ * Recordings have a name in its place.
+ */
+export type Secret = 'text' | 'key' | 'url' | { readonly [member: string]: Secret }
 
 /** One parameter: how JSON becomes the value that `run` receives, and how it is documented. */
 export interface Parameter<T> {
@@ -14,8 +21,7 @@ export interface Parameter<T> {
   schema(): z.ZodType
   /** JSON to a domain value; `name` is the parameter's. Throws `invalid-params`. */
   read(value: unknown, name: string): T
-  /** It holds a password or a key: recordings have a name in its place. */
-  readonly secret?: true
+  readonly secret?: Secret
   /** What leaving it out means; without it the parameter is required. */
   readonly absent?: { readonly wire: unknown; readonly value: T }
 }
@@ -43,7 +49,7 @@ export function refuse(name: string, what: string): never {
 interface Scalar<W, T> {
   readonly form: Form<W>
   readonly description?: string
-  readonly secret?: true
+  readonly secret?: Secret
   /** Runs for accepted values only, and throws nothing. */
   decode(value: W): T
   /** Runs for all others. */
@@ -185,11 +191,6 @@ interface ObjectRules<M extends Members, Required extends keyof M> {
   check?(members: Readonly<Record<string, unknown>>, name: string): string | undefined
 }
 
-/** A JSON object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function memberList(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]*)$/, ' or $1')
 }
@@ -205,6 +206,9 @@ export function object<M extends Members, Required extends keyof M = never>(
   const isRequired = names.map((name) => required.includes(name as Required))
   const indexOf = new Map(names.map((name, i) => [name, i]))
   const always = required.map((name) => names.indexOf(name as string))
+  const secrets = Object.entries(members).flatMap(([name, { secret }]) =>
+    secret === undefined ? [] : [[name, secret] as const],
+  )
 
   /** The declared members to decode, by index, in the order in which they are declared: most are absent. */
   function sentMembers(value: object): readonly number[] {
@@ -217,6 +221,7 @@ export function object<M extends Members, Required extends keyof M = never>(
   }
 
   return {
+    ...(secrets.length > 0 && { secret: Object.fromEntries(secrets) }),
     schema() {
       const shape = Object.fromEntries(
         Object.entries(members).map(([name, member], at) => {

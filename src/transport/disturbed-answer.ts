@@ -2,13 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Disturbance } from '../chaos/model.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
+import { errorOf } from './disturbed-error.ts'
 import type { LongReply } from './text-dispatcher.ts'
 
 type Answer = string | LongReply | undefined
 
 /**
  * Answers a message late, cut off, or not at all (`undefined`). A connection of messages has no status: 429 is an error of
- * JSON-RPC, and behind 502 and 503 the connection ends.
+ * JSON-RPC, and behind 502 and 503 the connection ends. One that is half-open answers nothing more until it ends.
  */
 export async function disturbedAnswer(
   { fault, latencyMs, errorText }: Disturbance,
@@ -20,22 +21,14 @@ export async function disturbedAnswer(
     fault === undefined || fault.kind === 'truncate' || (fault.kind === 'drop' && fault.when === 'after')
   const answered = isAnswered ? await answer() : undefined
   if (latencyMs > 0) await delay(latencyMs)
-  if (isDropped) {
+  if (fault?.kind === 'stall') await delay(fault.ms, undefined, { ref: false })
+  if (isDropped || fault?.kind === 'stall') {
     disconnect()
     return undefined
   }
-  switch (fault?.kind) {
-    case 'status':
-      return errorText(-32005, 'Too Many Requests')
-    case 'too-large':
-      return errorText(-32600, `request too large: this endpoint takes at most ${fault.limit} bytes`)
-    case 'batch-limit':
-      return errorText(-32600, `batch too large: this endpoint takes at most ${fault.limit} calls`)
-    case 'truncate': {
-      const text = answered?.toString()
-      return text?.slice(0, Math.floor(text.length * fault.share))
-    }
-    default:
-      return answered
-  }
+  const error = errorOf(fault)
+  if (error !== undefined) return errorText(error.code, error.message)
+  if (fault?.kind !== 'truncate') return answered
+  const text = answered?.toString()
+  return text?.slice(0, Math.floor(text.length * fault.share))
 }

@@ -1,15 +1,11 @@
 /** An exchange under chaos: its reply is late, lost, cut off or replaced by a status. Loaded with the first such one. */
-import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Disturbance } from '../chaos/model.ts'
+import { errorOf } from './disturbed-error.ts'
 import { CHAOS_HEADER, decline, type ReplyFields, type RpcExchange } from './exchange.ts'
 import type { Policy } from './policy.ts'
 import { type Refusal, tooLarge } from './refusal.ts'
 import type { LongReply } from './text-dispatcher.ts'
-
-/** `rate limited` of providers, and an internal error. */
-const LIMIT_EXCEEDED = -32005
-const INTERNAL = -32603
-const INVALID_REQUEST = -32600
 
 /** An exchange whose reply is disturbed. */
 class DisturbedExchange implements RpcExchange {
@@ -90,15 +86,13 @@ function stall(exchange: RpcExchange, ms: number, policy: Policy): void {
 
 /** The reply to a message that never reaches the node. */
 function refusalFor({ fault, errorText }: Disturbance): Refusal | undefined {
-  if (fault?.kind === 'status') {
-    const { status, retryAfter } = fault
-    const body = errorText(status === 429 ? LIMIT_EXCEEDED : INTERNAL, STATUS_CODES[status] ?? '')
-    return { status, body, ...(retryAfter !== undefined && { retryAfter }) }
-  }
   if (fault?.kind === 'too-large') return tooLarge(fault.limit)
-  if (fault?.kind !== 'batch-limit') return undefined
-  const message = `batch too large: this endpoint takes at most ${fault.limit} calls`
-  return { status: 200, body: errorText(INVALID_REQUEST, message) }
+  const error = errorOf(fault)
+  if (error === undefined) return undefined
+  const body = errorText(error.code, error.message)
+  if (fault?.kind !== 'status') return { status: 200, body }
+  const { status, retryAfter } = fault
+  return { status, body, ...(retryAfter !== undefined && { retryAfter }) }
 }
 
 /** Disturbs an exchange, and has its message answered unless the message never reaches the node. */

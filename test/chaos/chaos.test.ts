@@ -6,53 +6,30 @@ import { WebSocket } from 'ws'
 import type { ChaosPlanInput } from '../../src/chaos/plan.ts'
 import type { RpcError } from '../../src/rpc/error-codes.ts'
 import { openTestNode } from '../../src/runners/test-node.ts'
+import {
+  ALWAYS,
+  calmResult,
+  disturbedNode,
+  FROZEN,
+  fetchedFrom,
+  PATIENT,
+  RECEIVER,
+  transfer,
+} from '../support/disturbed-node.ts'
 import { COW, COW_KEY } from '../support/noting-chain.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { BAD_DAY } from './survivor.ts'
 
-/** How long to wait for what happens without a call, on a slow machine. */
-const PATIENT = { timeout: 20_000 }
-const ALWAYS = { probability: 1 } as const
-const FROZEN = { seed: 'chaos', frozenClock: true } as const
-const RECEIVER = `0x${'22'.repeat(20)}`
-
 let served: ServedNode
 afterEach(() => served.close())
 
-/** A node on which the plan is set after some blocks. */
-async function disturbed(plan: ChaosPlanInput | string, blocks = 0): Promise<ServedNode> {
-  served = await servedNode(FROZEN)
-  if (blocks > 0) await served.call('evm_mine', { blocks })
-  await served.call('evm_setChaos', plan)
-  return served
+/** Opens a node on which the plan is set after some blocks. */
+async function disturbed(plan: ChaosPlanInput | string, blocks = 0): Promise<void> {
+  served = await disturbedNode(plan, blocks)
 }
 
-const transfer = (nonce: number) =>
-  new Wallet(COW_KEY).signTransaction({
-    type: 0,
-    chainId: 33,
-    gasPrice: 1,
-    nonce,
-    to: RECEIVER,
-    value: 1,
-    gasLimit: 21_000,
-  })
-
-/** A call by `fetch`, with its header. */
-async function fetched(method: string, params: unknown[] = [], headers = {}) {
-  const response = await fetch(served.url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...headers },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  const text = await response.text()
-  return {
-    status: response.status,
-    chaos: response.headers.get('x-tandem-chaos'),
-    headers: response.headers,
-    text,
-  }
-}
+const fetched = (method: string, params: unknown[] = [], headers: Record<string, string> = {}) =>
+  fetchedFrom(served, method, params, headers)
 
 describe('messages', () => {
   it('get a status, and evm_ calls and calm callers do not', async () => {
@@ -133,6 +110,25 @@ describe('a WebSocket', () => {
     expect(() => JSON.parse(part as string)).toThrow()
     await served.call('evm_setChaos', { statuses: [{ status: 502, ...ALWAYS }] })
     expect(await exchange(served.wsUrl, [CHAIN_ID], 1)).toEqual([])
+    await served.call('evm_setChaos', { limits: { batch: 1 } })
+    const socket = new WebSocket(served.wsUrl)
+    await once(socket, 'open')
+    socket.send(
+      '[{"jsonrpc":"2.0","id":1,"method":"eth_chainId"},{"jsonrpc":"2.0","id":2,"method":"eth_chainId"}]',
+    )
+    const [data] = await once(socket, 'message')
+    expect(JSON.parse(String(data)).error).toMatchObject({
+      code: -32600,
+      message: expect.stringContaining('at most 1 calls'),
+    })
+    socket.terminate()
+  })
+
+  it('is half-open: answers nothing more, and ends when the time is over', async () => {
+    await disturbed({ connections: { stall: { methods: ['eth_chainId'], ...ALWAYS, ms: 50 } } })
+    const other = { method: 'eth_blockNumber' }
+    expect(await exchange(served.wsUrl, [other, CHAIN_ID, other], 3)).toHaveLength(1)
+    expect((await served.call('evm_chaos')).counts).toEqual({ stall: 1 })
   })
 
   it('misses events, and gets them twice', async () => {
@@ -153,6 +149,64 @@ describe('a WebSocket', () => {
     expect((await served.call('evm_chaos')).counts).toEqual({ gap: 2 })
     const metrics = await (await fetch(`${served.url}/metrics`)).text()
     expect(metrics).toContain('tandem_chaos_faults_total{fault="gap"} 2')
+  })
+})
+
+describe('a filter', () => {
+  it('misses entries, and returns them twice', async () => {
+    served = await servedNode(FROZEN)
+    const id = await served.call('eth_newBlockFilter')
+    const changes = async (subscriptions: NonNullable<ChaosPlanInput['subscriptions']>) => {
+      await served.call('evm_setChaos', { subscriptions })
+      await served.call('evm_mine')
+      await served.call('evm_mine')
+      const { text, chaos } = await fetched('eth_getFilterChanges', [id])
+      return { entries: JSON.parse(text).result, chaos }
+    }
+    const twice = await changes({ duplicate: ALWAYS })
+    const [first, second] = [...new Set(twice.entries)]
+    expect(twice).toEqual({ entries: [first, first, second, second], chaos: 'duplicate=2; duplicate=2' })
+    expect(await changes({ gap: ALWAYS })).toEqual({ entries: [], chaos: 'gap=0; gap=0' })
+    expect((await served.call('evm_chaos')).counts).toEqual({ gap: 2 })
+    await served.call('evm_mine')
+    // A caller that is left alone misses nothing, and what was missed does not come back.
+    expect(await calmResult(served, 'eth_getFilterChanges', id)).toHaveLength(1)
+  })
+
+  it('on logs misses them for as long as the window', async () => {
+    served = await servedNode(FROZEN)
+    const id = await served.call('eth_newFilter', {})
+    const logger = await new Wallet(COW_KEY).signTransaction({
+      ...{ type: 0, chainId: 33, gasPrice: 1, nonce: 0, gasLimit: 100_000 },
+      // Logs twice while it is created.
+      data: '0x60006000a060006000a0',
+    })
+    await served.call('evm_setChaos', { subscriptions: { gap: { ...ALWAYS, window: 1 } } }, 'logs')
+    await served.call('eth_sendRawTransaction', logger)
+    expect(await served.call('eth_getFilterChanges', id)).toEqual([])
+    expect((await served.call('evm_chaos')).counts).toEqual({ gap: 2 })
+    expect(await served.call('eth_getFilterLogs', id)).toHaveLength(2)
+  })
+})
+
+describe('what was done to whom', () => {
+  it('stands in the header, the log and the metrics', async () => {
+    const lines: { message: string; fields: unknown }[] = []
+    const note = (message: string, fields?: unknown) => void lines.push({ message, fields })
+    const logger = { debug() {}, info: note, warn: note, error: note }
+    served = await servedNode({ ...FROZEN, logger })
+    await served.call('evm_mine', { blocks: 3 })
+    await served.call('evm_setChaos', { stale: { ...ALWAYS, blocks: 2 } })
+    const { chaos, headers } = await fetched('eth_blockNumber')
+    expect(chaos).toBe('stale=2')
+    expect(lines.filter(({ message }) => message.startsWith('chaos:'))).toEqual([
+      {
+        message: 'chaos: stale=2',
+        fields: { about: 'eth_blockNumber', session: 'http', request: headers.get('x-request-id') },
+      },
+    ])
+    const metrics = await (await fetch(`${served.url}/metrics`)).text()
+    expect(metrics).toContain('tandem_chaos_faults_total{fault="stale"} 1')
   })
 })
 
@@ -208,100 +262,6 @@ describe('answers', () => {
     const high = BigInt(await served.call('eth_gasPrice'))
     await served.call('evm_setChaos', null)
     expect(high).toBe(5n * BigInt(await served.call('eth_gasPrice')))
-  })
-})
-
-describe('blocks and transactions', () => {
-  const height = async () => Number(await served.call('evm_chaos').then(() => served.call('eth_blockNumber')))
-
-  it('are late by some calls', async () => {
-    await disturbed({ blocks: { late: { ...ALWAYS, calls: 2 } } })
-    await served.call('eth_sendRawTransaction', await transfer(0))
-    expect([await height(), await height(), await height()]).toEqual([0, 0, 1])
-  })
-
-  it('are empty, or full', async () => {
-    await disturbed({ blocks: { full: { ...ALWAYS, transactions: 1 } } })
-    await served.call('evm_setAutomine', false)
-    for (const nonce of [0, 1, 2]) await served.call('eth_sendRawTransaction', await transfer(nonce))
-    await served.call('evm_setAutomine', true)
-    // Automining that is switched on takes all of the pool, as evm_mine does.
-    expect((await served.call('eth_getBlockByNumber', 'latest', false)).transactions).toHaveLength(4)
-    await served.call('evm_setChaos', { blocks: { empty: ALWAYS } })
-    await served.call('eth_sendRawTransaction', await transfer(3))
-    expect((await served.call('eth_getBlockByNumber', 'latest', false)).transactions).toHaveLength(1)
-    await served.call('evm_setChaos', null)
-    expect((await served.call('eth_getBlockByNumber', 'latest', false)).transactions).toHaveLength(2)
-  })
-
-  it('are forgotten by the pool, and can be sent again', async () => {
-    await disturbed({ transactions: { forgotten: ALWAYS } })
-    const raw = await transfer(0)
-    const hash = await served.call('eth_sendRawTransaction', raw)
-    expect(await served.call('eth_getTransactionByHash', hash)).toBeNull()
-    await served.call('evm_setChaos', null)
-    expect(await served.call('eth_sendRawTransaction', raw)).toBe(hash)
-    expect((await served.call('eth_getTransactionReceipt', hash)).status).toBe('0x1')
-  })
-
-  it('are never mined while others are', async () => {
-    await disturbed({ transactions: { neverMined: ALWAYS } })
-    const hash = await served.call('eth_sendRawTransaction', await transfer(0))
-    expect(await height()).toBe(1)
-    expect((await served.call('eth_getTransactionByHash', hash)).blockNumber).toBeNull()
-  })
-
-  it.each(['repriced', 'cancelled'] as const)('are %s by their sender', async (by) => {
-    await disturbed({ transactions: { replaced: { ...ALWAYS, by, calls: 1 } } })
-    const hash = await served.call('eth_sendRawTransaction', await transfer(0))
-    await height()
-    await served.call('eth_chainId')
-    await served.call('eth_chainId')
-    await served.call('eth_chainId')
-    expect(await served.call('eth_getTransactionByHash', hash)).toBeNull()
-    await served.call('evm_setChaos', null)
-    expect(await served.call('eth_getTransactionCount', COW, 'latest')).toBe('0x1')
-    expect(await served.call('eth_getBalance', RECEIVER)).toBe(by === 'repriced' ? '0x1' : '0x0')
-  })
-
-  it('are replaced by a branch with uncles; lost transactions do not come back', async () => {
-    await disturbed({ reorganisations: { ...ALWAYS, depth: 1, calls: 0, lost: 1 } }, 2)
-    const hash = await served.call('eth_sendRawTransaction', await transfer(0))
-    expect(await served.call('eth_getTransactionReceipt', hash)).toBeNull()
-    expect(await height()).toBeGreaterThanOrEqual(4)
-    const blocks = await Promise.all(
-      ['0x3', '0x4'].map((number) => served.call('eth_getBlockByNumber', number, false)),
-    )
-    expect(blocks.flatMap(({ uncles }) => uncles)).toHaveLength(1)
-    expect((await served.call('evm_chaos')).counts).toMatchObject({
-      reorganisation: 1,
-      'lost-transaction': 1,
-    })
-    await served.call('evm_setChaos', null)
-    expect(await served.call('eth_getTransactionByHash', hash)).toBeNull()
-  })
-
-  it('come back after a reorganisation unless they are lost', async () => {
-    await disturbed({ reorganisations: { probability: 0.5, depth: 1, calls: 0 } }, 2)
-    const hashes = []
-    for (let nonce = 0; nonce < 6; nonce++) {
-      hashes.push(await served.call('eth_sendRawTransaction', await transfer(nonce)))
-      await served.call('eth_chainId')
-      await served.call('eth_chainId')
-    }
-    expect((await served.call('evm_chaos')).counts.reorganisation).toBeGreaterThan(0)
-    await served.call('evm_setChaos', null)
-    for (const hash of hashes)
-      expect((await served.call('eth_getTransactionReceipt', hash)).status).toBe('0x1')
-  })
-
-  it('are late under mining on a timer too, and evm_mine always mines', async () => {
-    await disturbed({ blocks: { late: { ...ALWAYS, calls: 10_000 } } })
-    await served.call('evm_setIntervalMining', 5)
-    await expect.poll(async () => (await served.call('evm_chaos')).counts['late-block'], PATIENT).toBe(1)
-    expect(await height()).toBe(0)
-    await served.call('evm_mine')
-    expect(await height()).toBe(1)
   })
 })
 

@@ -17,7 +17,7 @@ function decisionsOf(seed: string, count: number) {
     decisions.reorganisation(),
     decisions.transaction(true),
     decisions.hiddenPolls(),
-    decisions.copiesOfNext(),
+    decisions.copiesOfNext('subscription'),
   ])
 }
 
@@ -37,7 +37,7 @@ describe('decisions', () => {
     const mixed = new Decisions(planOf('rootstock-public'), 's')
     const blocks = Array.from({ length: 30 }, () => {
       mixed.message(CALL)
-      mixed.copiesOfNext()
+      mixed.copiesOfNext('subscription')
       return [alone.block(), mixed.block()]
     })
     for (const [one, other] of blocks) expect(other).toEqual(one)

@@ -111,7 +111,7 @@ function viemClient(urls: readonly string[]): Client {
   }
 }
 
-function ethersClient(urls: readonly string[]): Client {
+function fallbackProvider(urls: readonly string[]): FallbackProvider {
   const providers = urls.map((url) => {
     const request = new FetchRequest(url)
     request.timeout = TIMEOUT_MS
@@ -123,16 +123,29 @@ function ethersClient(urls: readonly string[]): Client {
     priority: priority + 1,
     stallTimeout: 50,
   }))
-  const client = new FallbackProvider(configurations, CHAIN_ID, { quorum: 1, cacheTimeout: -1 })
+  return new FallbackProvider(configurations, CHAIN_ID, { quorum: 1, cacheTimeout: -1 })
+}
+
+function ethersClient(urls: readonly string[]): Client {
+  let client = fallbackProvider(urls)
+  // It never asks a provider again whose first request has failed: without any left, a new one is made.
+  const ask = <T>(call: (provider: FallbackProvider) => Promise<T>): Promise<T> =>
+    call(client).catch((error: Error) => {
+      if (error.message === 'no runners?!') {
+        void client.destroy()
+        client = fallbackProvider(urls)
+      }
+      throw error
+    })
   return {
-    send: (raw) => client.broadcastTransaction(raw),
+    send: (raw) => ask((provider) => provider.broadcastTransaction(raw)),
     async receipt(hash) {
-      const found = await client.getTransactionReceipt(hash)
+      const found = await ask((provider) => provider.getTransactionReceipt(hash))
       return found && { block: found.blockNumber, status: found.status === 1, gasUsed: found.gasUsed }
     },
-    height: () => client.getBlockNumber(),
+    height: () => ask((provider) => provider.getBlockNumber()),
     async logs(fromBlock, toBlock) {
-      const found = await client.getLogs({ address: CONTRACT, fromBlock, toBlock })
+      const found = await ask((provider) => provider.getLogs({ address: CONTRACT, fromBlock, toBlock }))
       return found.map(({ transactionHash, topics, data }) => ({
         transaction: transactionHash,
         topics: [...topics],
@@ -140,8 +153,7 @@ function ethersClient(urls: readonly string[]): Client {
       }))
     },
     close() {
-      client.destroy()
-      for (const provider of providers) provider.destroy()
+      void client.destroy()
     },
   }
 }

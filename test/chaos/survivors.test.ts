@@ -12,7 +12,9 @@ describe.each(Object.keys(CLIENTS) as (keyof typeof CLIENTS)[])('the fallback of
     expect(calm.receipts.map(({ status }) => status)).toEqual([true, true, true, true, true])
     expect(calm.rows.map(({ data }) => data)).toEqual(['0x01', '0x02', '0x03', '0x04'])
     for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
-      const outcome: Outcome = await survive(kind, String(seed))
+      const outcome: Outcome = await survive(kind, String(seed)).catch((cause) => {
+        throw new Error(`seed ${seed}`, { cause })
+      })
       expect(outcome, `seed ${seed}`).toEqual(calm)
     }
   })

@@ -27,7 +27,7 @@ describe('a line', () => {
     '{"n":1,"time":2,"from":"http","request":{"method":"eth_chainId"},"reply":null}',
     '{"n":1,"time":2,"from":"http","text":"no json"}',
     '{"n":1,"reply":{"result":"0x1"}}',
-    '{"n":1,"time":2,"tick":true,"reply":{"number":"0x1","hash":"0x2"}}',
+    '{"n":1,"time":2,"tick":true,"timer":1,"reply":{"number":"0x1","hash":"0x2"}}',
     '{"to":"ws 1","event":{}}',
     '{"closed":"ws 1"}',
     '{"state":"{}"}',

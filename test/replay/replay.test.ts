@@ -10,6 +10,8 @@ import { ddmin, reduceRecording } from '../../src/replay/reduce.ts'
 import { type Difference, replayLines } from '../../src/replay/run.ts'
 import { NodeTarget } from '../../src/replay/target.ts'
 import { vitestText } from '../../src/replay/vitest-file.ts'
+import { serve } from '../../src/transport/server.ts'
+import { COW, COW_KEY } from '../support/noting-chain.ts'
 import { recordSession } from '../support/recorded-session.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tandem-'))
@@ -79,7 +81,8 @@ describe('a recording of a node with accounts of its own', () => {
 
   it('becomes a test with the same accounts', async () => {
     const { header, lines: read } = await readRecording(path)
-    const [, source] = /alloc: (new Map\(.*\)), now/.exec(vitestText(header, read, 'accounts')) ?? []
+    const [, source] =
+      /alloc: (new Map\(.*\)), now/.exec(vitestText(header, read, { title: 'accounts' })) ?? []
     expect(runInNewContext(`(${source})`, { Map, Buffer })).toEqual(alloc)
   })
 })
@@ -105,7 +108,8 @@ describe('a recording', () => {
     const text = lines.join('\n')
     expect(text).toContain('<secret 1>')
     expect(text).toContain('<secret 2>')
-    for (const secret of ['the password', 'another password', 'letmein']) expect(text).not.toContain(secret)
+    for (const secret of ['the password', 'another password', 'letmein', COW_KEY.slice(2)])
+      expect(text).not.toContain(secret)
   })
 })
 
@@ -189,6 +193,43 @@ describe('interval mining', () => {
     const { differences, replies } = await replay(path)
     expect(differences).toEqual([])
     expect(replies).toBeGreaterThanOrEqual(4)
+  })
+})
+
+describe('a recording of a node with chaos', () => {
+  it('is equal when it is repeated: calm callers, and what happened when no call came', async () => {
+    const path = join(folder, 'chaos.jsonl')
+    const chaos = {
+      statuses: [{ status: 503, probability: 0.1 }],
+      stale: { probability: 0.3, blocks: 1 },
+      transactions: { forgotten: { probability: 0.2 } },
+      blocks: { late: { probability: 0.5, calls: 3 }, full: { probability: 0.3, transactions: 1 } },
+      reorganisations: { probability: 0.3, depth: 1, calls: 2 },
+      idleMs: 5,
+    } as const
+    const node = await createNode({ record: path, seed: 'chaos', chaos })
+    const server = await serve(node, { port: 0 })
+    const post = async (method: string, params: unknown[], headers = {}) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      const type = { 'Content-Type': 'application/json' }
+      const response = await fetch(server.url, { method: 'POST', headers: { ...type, ...headers }, body })
+      return response.ok ? JSON.parse(await response.text()).result : undefined
+    }
+    const from = COW
+    for (let i = 0; i < 15; i++) {
+      await post('eth_sendTransaction', [{ from, to: from, value: '0x1' }])
+      await post('eth_getBalance', [from, 'latest'], { 'X-Tandem-Chaos': 'off' })
+      await post('eth_getBlockByNumber', ['latest', false])
+    }
+    await expect.poll(() => readFileSync(path, 'utf8'), { timeout: 20_000 }).toContain('"tick":true')
+    const { counts } = (await node.request({ method: 'evm_chaos' })) as { counts: Record<string, number> }
+    expect(Object.keys(counts)).toEqual(expect.arrayContaining(['stale', 'late-block', 'full-block']))
+    await server.close()
+    await node.close()
+    expect(readFileSync(path, 'utf8')).toContain('"calm":true')
+    const { differences, replies } = await replay(path)
+    expect(differences).toEqual([])
+    expect(replies).toBeGreaterThan(30)
   })
 })
 

@@ -68,6 +68,7 @@ export async function recordSession(record: string, options: NodeOptions = {}): 
     await node.override(to, { balance: 5n })
     await http('eth_getBalance', to, 'latest')
     await http('personal_newAccount', 'the password')
+    await http('personal_dumpRawKey', from)
     await http('personal_unlockAccount', from, 'another password', null)
     await node.request({ method: 'eth_call', params: [{ to, data: '0xdeadbeef' }] }).catch(() => {})
     await post('{"jsonrpc":"2.0","id":123456789012345678901,"method":"eth_blockNumber"}')

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { EMPTY, stripZeros } from '../../encoding/bytes.ts'
 import { fromHex, type Hex } from '../../encoding/hex.ts'
+import { isObject } from '../../encoding/json-object.ts'
 import { invalidParams } from '../../errors.ts'
 import { MAX_NONCE } from '../account.ts'
 import { decodeBlock } from '../block.ts'
@@ -333,9 +334,6 @@ function ownFile(json: object, text: string, config: ChainConfig, isForced: bool
     sources,
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The reference node's genesis files have an entry `00` without meaning. */
 function withoutMarker(alloc: unknown): unknown {

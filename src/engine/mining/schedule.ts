@@ -25,7 +25,8 @@ export interface Schedule {
 /** Calls back once after a delay in milliseconds; the returned function prevents it. */
 export type IntervalTimer = (milliseconds: number, onEnd: () => Promise<void>) => () => void
 
-const nodeTimer: IntervalTimer = (milliseconds, onEnd) => {
+/** A timer of Node.js, which does not keep the process running. */
+export const nodeTimer: IntervalTimer = (milliseconds, onEnd) => {
   const timer = setTimeout(onEnd, milliseconds).unref()
   return () => clearTimeout(timer)
 }

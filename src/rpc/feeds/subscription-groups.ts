@@ -69,7 +69,7 @@ export class SubscriptionGroups {
     for (const [subscription, session] of members) {
       if (may?.(session) === false) continue
       try {
-        const copies = session.isCalm === true ? 1 : (this.#chaos?.current?.copiesOfNext() ?? 1)
+        const copies = this.#chaos?.current?.copiesOfNext(session) ?? 1
         for (let i = 0; i < copies; i++) {
           session.notify?.({ method: 'eth_subscription', subscription, event })
         }

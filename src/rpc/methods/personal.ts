@@ -62,6 +62,7 @@ export const personal_dumpRawKey = method({
   summary: 'Private key of an unlocked account.',
   params: { address: Address },
   result: () => DataText,
+  hasSecretResult: true,
   examples: [{ params: [COW], result: FIRST_KEY }],
   run({ address }, { engine }) {
     const key = engine.accounts.key(address)

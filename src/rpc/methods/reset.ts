@@ -12,6 +12,7 @@ const isUpstreamUrl = (value: string): boolean =>
 export const Url: Parameter<string> = scalar({
   form: anyText({ most: 2048, where: isUpstreamUrl }),
   description: 'a URL of http, https, ws or wss',
+  secret: 'url',
   decode: (value) => value,
   refusal: (_, name) => `${name}: must be a URL of http, https, ws or wss`,
 })

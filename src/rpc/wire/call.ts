@@ -3,8 +3,9 @@
  * docs/internals/rpc-reference.md#75-sending).
  */
 import type { Hex } from '../../encoding/hex.ts'
+import { isObject } from '../../encoding/json-object.ts'
 import type { CallRequest } from '../../execution/request.ts'
-import { arrayOf, isObject, mapped, named, object, type Parameter, withText } from '../parameter.ts'
+import { arrayOf, mapped, named, object, type Parameter, withText } from '../parameter.ts'
 import { Address, Data, Quantity } from './scalars.ts'
 import { TYPED_MEMBERS, type TypedMembers } from './typed-call.ts'
 

@@ -2,8 +2,9 @@
 import { z } from 'zod'
 import type { VariableValue } from '../../abi/storage/value-type.ts'
 import { toHex } from '../../encoding/hex.ts'
+import { isObject } from '../../encoding/json-object.ts'
 import { invalidParams } from '../../errors.ts'
-import { isObject, type Parameter, refuse } from '../parameter.ts'
+import { type Parameter, refuse } from '../parameter.ts'
 
 /** Values of one request, those within others included; each takes some 5 µs to write. */
 const MOST_VALUES = 8192

@@ -14,7 +14,7 @@ function textParameter(description: string, onNull: string): Parameter<string> {
   return scalar({
     form: anyOf(anyText(), ANY_NUMBER, literals(true, false)),
     description,
-    secret: true,
+    secret: 'text',
     decode: String,
     refusal: (value, name) => (value === null || value === undefined ? onNull : expected(name, 'a text')),
   })
@@ -39,7 +39,7 @@ const withoutPrefix = (value: string): string => (value.startsWith('0x') ? value
 export const PrivateKey: Parameter<Uint8Array> = scalar({
   form: text(/^(0x)?[0-9a-fA-F]{64}$/, { where: (value) => isPrivateKey(withoutPrefix(value)) }),
   description: 'private key: 32 bytes in hex',
-  secret: true,
+  secret: 'key',
   decode: (value) => fromHex(`0x${withoutPrefix(value)}`),
   refusal(value, name) {
     if (value === null || value === undefined) return 'Key cannot be null.'

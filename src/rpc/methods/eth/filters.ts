@@ -5,9 +5,10 @@ import { timeLeft } from '../../deadlines.ts'
 import type { Dialect } from '../../dialects.ts'
 import type { Entries } from '../../feeds/filters.ts'
 import { anyOf, DIGITS } from '../../json-forms.ts'
-import { method } from '../../method.ts'
+import { type Context, method } from '../../method.ts'
 import { expected, orNull, type Parameter, scalar } from '../../parameter.ts'
 import type { WrittenJson } from '../../raw-json.ts'
+import type { Session } from '../../session.ts'
 import { LogObject, type RpcLog, toRpcLogs } from '../../wire/log.ts'
 import { FilterObject } from '../../wire/log-filter.ts'
 import type { LogTexts } from '../../wire/log-texts.ts'
@@ -21,6 +22,13 @@ function toRpcEntries(entries: Entries, texts: LogTexts, dialect: Dialect): Hex[
 
 function isHashes(entries: Entries): entries is readonly Hex[] {
   return typeof entries[0] === 'string'
+}
+
+/** The entries as they are under chaos. */
+function disturbed(entries: Entries, session: Session, chaos: Context['chaos']): Entries {
+  const current = chaos?.current
+  if (current === undefined) return entries
+  return isHashes(entries) ? current.changesOf(entries, session) : current.changesOf(entries, session)
 }
 
 /** Result: a new filter's id, the bytes of a random text. */
@@ -100,9 +108,9 @@ export const eth_getFilterChanges = method({
   errors: ['filter-not-found'],
   examples: [],
   async run({ id }, context) {
-    const { filters, session, logTexts, options } = context
+    const { filters, session, logTexts, options, chaos } = context
     const entries = await filters.changes(id, session.owner, timeLeft(context))
-    return toRpcEntries(entries, logTexts, options.dialect)
+    return toRpcEntries(disturbed(entries, session, chaos), logTexts, options.dialect)
   },
 })
 

@@ -1,4 +1,5 @@
 /** The options of `debug_trace*`: a tracer and its options (docs/internals/rpc-reference.md#711-debug). */
+import { isObject } from '../../../encoding/json-object.ts'
 import { anyOf, literals, text } from '../../json-forms.ts'
 import { either, expected, mapped, object, orNull, type Parameter, scalar } from '../../parameter.ts'
 import { Flag } from '../scalars.ts'
@@ -14,10 +15,6 @@ export const OFF: Parameter<boolean> = absentAs(Flag, false)
 
 type Options = TracerRecord['options']
 type Values = Readonly<Record<string, unknown>>
-
-function isObject(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function isSameName(given: unknown, name: string): boolean {
   return typeof given === 'string' && given.toLowerCase() === name.toLowerCase()
