@@ -8,6 +8,7 @@ import { configOf } from '../node/parts.ts'
 import { type NodeOptions, resolveNodeOptions } from '../options/options.ts'
 import { compressed } from '../rpc/wire/state-file.ts'
 import { addChainFlags, addUrlFlag, chainOptions, runningNode } from './chain-place.ts'
+import { createPassingLog } from './progress.ts'
 import { createRemote } from './remote.ts'
 import type { Writers } from './start.ts'
 import { loadStateFile, readStateText, requireStateFor } from './state-files.ts'
@@ -17,13 +18,15 @@ async function loadIntoDirectory(file: string, options: NodeOptions, isForced: b
   const resolved = resolveNodeOptions(options)
   // The chain of a fork is its upstream's, which is asked when the node starts.
   if (resolved.fork === undefined) await requireStateFor(file, configOf(resolved, undefined), isForced)
-  const node = await createNode({ ...options, mining: 'manual' })
+  const { logger, clear } = createPassingLog(process.stderr)
+  const node = await createNode({ ...options, mining: 'manual', logger })
   try {
     await loadStateFile(node, file, isForced)
     const { hash, block } = node.engine.queries.head()
     return `block ${block.header.number} (${hash})`
   } finally {
     await node.close()
+    clear()
   }
 }
 
