@@ -102,7 +102,7 @@ export function createConsoleReporter(
     })
     const line = [`${COLOURS[level](level)} ${plain(message)}`, ...details].join(', ')
     const writer = level === 'warn' || level === 'error' ? errors : output
-    writer.write(line)
+    writer.write(line, line)
   }
   const hasActivity = printsActivity(options)
   const removedLine = (hash: Hex, number: number) =>
@@ -117,7 +117,9 @@ export function createConsoleReporter(
     },
     call(method, milliseconds, error) {
       if (!hasActivity) return
-      output.write(describeCall(method, milliseconds, error))
+      // A client that polls repeats its calls, which differ in their times only.
+      const key = `${method} ${error === undefined ? '' : errorText(error, options)}`
+      output.write(describeCall(method, milliseconds, error), key)
       const tree = error === undefined ? undefined : trees?.ofError(error)
       if (tree !== undefined) output.later(tree)
     },

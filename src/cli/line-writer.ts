@@ -3,8 +3,11 @@ import type { Writable } from 'node:stream'
 
 /** Takes lines. */
 export interface LineWriter {
-  /** Appends a line (without its newline), printed with the next batch. Dropped while the reader is far behind. */
-  write(line: string): void
+  /**
+   * Appends a line (without its newline), printed with the next batch. Dropped while the reader is far behind. Of lines
+   * one after another with the same `key` the first is printed, and their number once another line follows.
+   */
+  write(line: string, key?: string): void
   /** Prints what is queued; resolves when the stream has written it, or after a timeout. */
   flush(): Promise<void>
 }
@@ -39,13 +42,34 @@ export class StreamLineWriter implements OrderedWriter {
   /** Characters of `#gathered`. */
   #waiting = 0
   #isScheduled = false
+  /** The key of the last line, and how many lines with it were left out. */
+  #key: string | undefined
+  #leftOut = 0
 
   constructor(stream: Writable) {
     this.#stream = stream
     stream.on('error', () => {})
   }
 
-  write(line: string): void {
+  write(line: string, key?: string): void {
+    if (key !== undefined && key === this.#key) {
+      this.#leftOut++
+      return
+    }
+    this.#printLeftOut()
+    this.#key = key
+    this.#append(line)
+  }
+
+  /** Appends the number of lines that were left out. */
+  #printLeftOut(): void {
+    const count = this.#leftOut
+    this.#leftOut = 0
+    this.#key = undefined
+    if (count > 0) this.#append(`  (${count === 1 ? 'once' : `${count} times`} more)`)
+  }
+
+  #append(line: string): void {
     if (this.#stream.writableLength + this.#waiting > MAX_UNREAD_CHARACTERS) return
     this.#gathered.push({ text: `${line}\n` })
     this.#waiting += line.length + 1
@@ -53,6 +77,7 @@ export class StreamLineWriter implements OrderedWriter {
   }
 
   later(lines: Promise<readonly string[]>): void {
+    this.#printLeftOut()
     const place: { text: string | undefined } = { text: undefined }
     this.#gathered.push(place)
     const fill = (made: readonly string[]) => {
@@ -64,6 +89,7 @@ export class StreamLineWriter implements OrderedWriter {
   }
 
   flush(): Promise<void> {
+    this.#printLeftOut()
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, FLUSH_MS)
       this.#print(() => {

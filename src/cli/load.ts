@@ -9,6 +9,7 @@ import { configOf } from '../node/parts.ts'
 import { type NodeOptions, resolveNodeOptions } from '../options/options.ts'
 import { compressed } from '../rpc/wire/state-file.ts'
 import { addChainFlags, addUrlFlag, chainOptions, runningNode } from './chain-place.ts'
+import { createPassingLog } from './progress.ts'
 import { createRemote } from './remote.ts'
 import type { Writers } from './start.ts'
 import { loadStateFile, readStateText, requireStateFor } from './state-files.ts'
@@ -21,13 +22,15 @@ async function loadIntoDirectory(file: string, options: NodeOptions, isForced: b
     const config = configOf(networkOf(resolved.chain), resolved, undefined)
     await requireStateFor(file, config, isForced)
   }
-  const node = await createNode({ ...options, mining: 'manual' })
+  const { logger, clear } = createPassingLog(process.stderr)
+  const node = await createNode({ ...options, mining: 'manual', logger })
   try {
     await loadStateFile(node, file, isForced)
     const { hash, block } = node.engine.queries.head()
     return `block ${block.header.number} (${hash})`
   } finally {
     await node.close()
+    clear()
   }
 }
 

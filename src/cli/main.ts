@@ -27,8 +27,8 @@ function fail(message: string, code: number): Promise<never> {
   return end(code)
 }
 
-/** Adds flags and an action to a command. */
-type Filling = (command: Command, writers: NodeWriters) => void
+/** Adds flags and an action to a command; `fillOthers` does so to all other commands. */
+type Filling = (command: Command, writers: NodeWriters, fillOthers: () => Promise<void>) => void
 
 /** The commands: name, description, and the import of the rest, which only the requested command needs. */
 const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] = [
@@ -103,6 +103,21 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./peg.ts').then(({ fillPegCommand }) => fillPegCommand),
   ],
   [
+    'init',
+    'add Tandem to a project of Hardhat, Foundry, viem or ethers',
+    () => import('./init.ts').then(({ fillInitCommand }) => fillInitCommand),
+  ],
+  [
+    'doctor',
+    'check what a start needs: ports, disk, permissions, the data directory, Node.js, Docker',
+    () => import('./doctor.ts').then(({ fillDoctorCommand }) => fillDoctorCommand),
+  ],
+  [
+    'completion',
+    'print the script with which bash, zsh or fish completes commands, flags and values',
+    () => import('./completion.ts').then(({ fillCompletionCommand }) => fillCompletionCommand),
+  ],
+  [
     'methods',
     'list the JSON-RPC methods',
     () => import('./methods.ts').then(({ fillMethodsCommand }) => fillMethodsCommand),
@@ -140,11 +155,17 @@ function program(): Command {
   for (const [name, description, load] of COMMANDS) {
     loaders.set(command.command(name).description(description), load)
   }
+  const fillIn = async (one: Command): Promise<void> => {
+    const fill = await loaders.get(one)?.()
+    loaders.delete(one)
+    fill?.(one, { output, errors }, async () => {
+      for (const other of [...loaders.keys()]) await fillIn(other)
+    })
+  }
   command.hook('preSubcommand', async (_command, asked) => {
     useCompileCache()
     delayOptimization()
-    const fill = await loaders.get(asked)?.()
-    fill?.(asked, { output, errors })
+    await fillIn(asked)
     process.title = shownCommandLine(process.argv, asked)
   })
   // Commander's own help would show the command without its flags.

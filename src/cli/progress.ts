@@ -1,4 +1,7 @@
 /** Progress of a long run: a bar that is redrawn on a terminal, lines at intervals anywhere else. */
+import { timeLeft } from '../engine/progress.ts'
+import { type Logger, silentLogger } from '../logger.ts'
+import { plain } from './terminal-text.ts'
 
 /** How often a bar is drawn, and how often a line is printed, milliseconds. */
 const BAR_MS = 100
@@ -55,7 +58,8 @@ export function createProgress(stream: ProgressStream, milliseconds: () => numbe
       if (now - latest < (isTerminal ? BAR_MS : LINE_MS)) return
       latest = now
       const share = done === undefined ? '' : `${Math.floor(100 * done)} % `
-      const line = `${share}${text}, ${rates(tally)}`
+      const left = done === undefined ? '' : timeLeft(done, now - start)
+      const line = `${share}${[text, left, rates(tally)].filter((part) => part !== '').join(', ')}`
       if (!isTerminal) {
         stream.write(`${line}\n`)
         return
@@ -69,4 +73,18 @@ export function createProgress(stream: ProgressStream, milliseconds: () => numbe
       isDrawn = false
     },
   }
+}
+
+/** A log whose latest line stands on a terminal until the next, or until it is cleared; nothing anywhere else. */
+export interface PassingLog {
+  readonly logger: Logger
+  clear(): void
+}
+
+/** Makes one for the progress that a command's node logs. */
+export function createPassingLog(stream: ProgressStream): PassingLog {
+  if (stream.isTTY !== true) return { logger: silentLogger, clear: () => {} }
+  const info = (message: string) =>
+    void stream.write(CLEAR_LINE + plain(message).slice(0, (stream.columns ?? 80) - 1))
+  return { logger: { ...silentLogger, info }, clear: () => void stream.write(CLEAR_LINE) }
 }

@@ -161,12 +161,13 @@ async function verifyChain(
         lowest = Math.min(lowest, fault.height ?? lowest)
         if (++printed <= MOST_PRINTED) output.write(faultLine(fault))
       },
-      onStep({ name, block }) {
+      onStep({ name, block, share }) {
         if (block !== undefined) {
           blocks++
           gas += block.gasUsed
         }
-        progress.show(block === undefined ? name : `block ${block.height} executed`, { blocks, gas })
+        const what = block === undefined ? name : `block ${block.height} executed`
+        progress.show(what, { blocks, gas }, share)
       },
     })
     progress.clear()

@@ -5,12 +5,28 @@ import { type Call, cancelled } from './call.ts'
 /** Milliseconds between two lines of the log. */
 const LINE_MS = 5_000
 
+/** Seconds for which a forecast says little. */
+const SHORTEST_FORECAST = 1
+
+/**
+ * `3 min 20 s left`: the time that the rest takes if it is as fast as what was done. `share` is what was done of the
+ * whole, 0 to 1; `milliseconds` is the time since the beginning. Empty while that says little.
+ */
+export function timeLeft(share: number, milliseconds: number): string {
+  if (!(share > 0) || share >= 1 || milliseconds < SHORTEST_FORECAST * 1000) return ''
+  const seconds = Math.ceil(((milliseconds / 1000) * (1 - share)) / share)
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)]
+  if (hours > 0) return `${hours} h ${minutes} min left`
+  return minutes > 0 ? `${minutes} min ${seconds % 60} s left` : `${seconds} s left`
+}
+
 /** The progress of one command, which reports after each block. */
 export class Progress {
   readonly #what: string
   readonly #call: Call
   readonly #logger: Logger
-  #last = performance.now()
+  readonly #start = performance.now()
+  #last = this.#start
 
   /** `what` begins the lines of the log: `mining`. */
   constructor(what: string, call: Call, logger: Logger) {
@@ -25,6 +41,8 @@ export class Progress {
     const now = performance.now()
     if (now - this.#last < LINE_MS) return
     this.#last = now
-    this.#logger.info(`${this.#what}: ${done}${total === undefined ? '' : ` of ${total}`} blocks`)
+    const left = total === undefined ? '' : timeLeft(done / total, now - this.#start)
+    const blocks = `${done}${total === undefined ? '' : ` of ${total}`} blocks`
+    this.#logger.info(`${this.#what}: ${[blocks, left].filter((text) => text !== '').join(', ')}`)
   }
 }

@@ -18,6 +18,8 @@ export interface Kind<Value, Input> {
   schema(): ValueSchema<Value, Input>
   /** The end of the error message "expects …". */
   readonly expects: string
+  /** Texts that a shell offers to complete; other texts may be allowed too. */
+  readonly choices?: readonly string[]
   /** Text to a value for `schema`; malformed text is returned as it is, so that `schema` refuses it. */
   fromText(text: string): unknown
 }
@@ -108,19 +110,37 @@ export function quantity(minimum: bigint, bits: number): Kind<bigint, bigint | n
 
 /** One of a few names. */
 export function oneOf<const Name extends string>(...names: readonly [Name, ...Name[]]): Kind<Name, Name> {
-  return { schema: () => z.enum(names), expects: `one of ${names.join(', ')}`, fromText: same }
+  return {
+    schema: () => z.enum(names),
+    expects: `one of ${names.join(', ')}`,
+    choices: names,
+    fromText: same,
+  }
 }
 
 /** A shipped network, or the path of a JSON file that defines one. */
 export const chainName: Kind<string, string> = {
   schema: () => z.union([z.enum(CHAIN_NAMES), z.string().regex(/\.json$/i)]),
   expects: `one of ${CHAIN_NAMES.join(', ')}, or the path of a JSON file`,
+  choices: CHAIN_NAMES,
   fromText: same,
 }
 
 /** A list of items of one form. */
 export function listOf(item: RegExp, expects: string): Kind<readonly string[], readonly string[]> {
   return { schema: () => z.array(z.string().regex(item)).readonly(), expects, fromText: splitList }
+}
+
+/** Some of a few names. */
+export function namesOf<const Name extends string>(
+  ...names: readonly [Name, ...Name[]]
+): Kind<readonly Name[], readonly Name[]> {
+  return {
+    schema: () => z.array(z.enum(names)).readonly(),
+    expects: `names out of ${names.join(', ')}`,
+    choices: names,
+    fromText: splitList,
+  }
 }
 
 /** Paths, separated by commas: they may contain spaces. */
@@ -178,6 +198,7 @@ export const mining: Kind<'auto' | 'manual' | number, 'auto' | 'manual' | number
   schema: () =>
     z.union([z.literal('auto'), z.literal('manual'), z.number().min(0.001).max(LONGEST_INTERVAL)]),
   expects: `auto, manual or seconds from 0.001 to ${LONGEST_INTERVAL}`,
+  choices: ['auto', 'manual'],
   fromText: numberFromText,
 }
 

@@ -98,6 +98,16 @@ function isIncidental(name: string): boolean {
   return name.startsWith('.') || name === 'lost+found' || name.startsWith(`${IDENTITY_FILE}.`)
 }
 
+/** Would a database be made in a directory: is it missing, or are its files incidental? Throws the file system's other errors. */
+export async function isFreeDirectory(directory: string): Promise<boolean> {
+  try {
+    return (await readdir(directory)).every(isIncidental)
+  } catch (error) {
+    if (isMissing(error)) return true
+    throw error
+  }
+}
+
 function isWorkingDirectoryGone(): boolean {
   try {
     process.cwd()
@@ -287,8 +297,8 @@ async function claim(
       : `${storageReason(error)}. Name another one with --data-dir.`
     throw new NodeError('database', `The data directory ${directory} cannot be made or opened: ${why}`)
   }
-  const names = await readdir(directory)
-  if (!names.every(isIncidental)) throw notOurs(directory, `it holds other files, and no ${IDENTITY_FILE}`)
+  if (!(await isFreeDirectory(directory)))
+    throw notOurs(directory, `it holds other files, and no ${IDENTITY_FILE}`)
   try {
     const identity = {
       format: DIRECTORY_FORMAT,

@@ -9,9 +9,14 @@ function readJson(name: string): unknown {
   return JSON.parse(readFileSync(new URL(name, PACKAGE), 'utf8'))
 }
 
+/** The package's manifest, not yet checked. */
+export function readManifest(): unknown {
+  return readJson('package.json')
+}
+
 /** The package's version, such as `1.2.3`. Checked without zod: the command prints it without loading libraries. */
 export function packageVersion(): string {
-  const manifest = readJson('package.json')
+  const manifest = readManifest()
   const isComplete = typeof manifest === 'object' && manifest !== null && 'version' in manifest
   if (!isComplete || typeof manifest.version !== 'string') throw new Error('package.json has no version')
   return manifest.version

@@ -20,6 +20,35 @@ describe('a line writer', () => {
     expect(chunks).toEqual(['a\nb\n', 'c\n'])
   })
 
+  it('prints the first of lines with one key, and how many more there were', async () => {
+    const chunks: string[] = []
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        chunks.push(String(chunk))
+        done()
+      },
+    })
+    const writer = new StreamLineWriter(stream)
+    for (let i = 0; i < 4; i++) writer.write(`eth_blockNumber 0.${i} ms`, 'eth_blockNumber')
+    writer.write('eth_call 1 ms', 'eth_call')
+    writer.write('eth_call 2 ms', 'eth_call')
+    writer.write('Block 1')
+    writer.write('Block 1')
+    writer.write('eth_call 3 ms', 'eth_call')
+    writer.write('eth_call 4 ms', 'eth_call')
+    await writer.flush()
+    expect(chunks.join('').trimEnd().split('\n')).toEqual([
+      'eth_blockNumber 0.0 ms',
+      '  (3 times more)',
+      'eth_call 1 ms',
+      '  (once more)',
+      'Block 1',
+      'Block 1',
+      'eth_call 3 ms',
+      '  (once more)',
+    ])
+  })
+
   it('keeps the order when lines are slow to make, and skips lines that fail', async () => {
     const chunks: string[] = []
     const stream = new Writable({

@@ -108,6 +108,12 @@ export const NATS_SERVER = program('nats-server', {
   install: 'apt-get install nats-server',
 })
 
+export const PYTHON = program('python3', { variable: 'PYTHON_PATH', install: 'apt-get install python3' })
+
+export const ZSH = program('zsh', { variable: 'ZSH_PATH', install: 'apt-get install zsh' })
+
+export const FISH = program('fish', { variable: 'FISH_PATH', install: 'apt-get install fish' })
+
 /** Changes what the operating system lets a running process do. */
 export const PRLIMIT = program('prlimit', {
   variable: 'PRLIMIT_PATH',

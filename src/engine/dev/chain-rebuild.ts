@@ -100,7 +100,7 @@ export class ChainRebuild {
     const progress = new Progress('loading a state file', call, this.#parts.logger)
     try {
       for (const record of blocks) {
-        progress.step(this.#number, undefined, 'nothing was changed')
+        progress.step(this.#number, head.number, 'nothing was changed')
         this.#append(record)
         await this.#states.flushIfFull()
         await yieldIfDue()

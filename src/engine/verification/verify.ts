@@ -20,6 +20,8 @@ export interface VerificationStep {
   readonly name: string
   /** The block that was executed again. */
   readonly block?: { readonly height: number; readonly gasUsed: bigint }
+  /** The part of the blocks that was executed again, 0 to 1. */
+  readonly share?: number
 }
 
 /** What was verified. */
@@ -114,7 +116,8 @@ export async function verifyStore(options: VerificationOptions): Promise<Verific
   const chain = await ReExecution.open(store, config, report)
   for await (const block of chain.from(from)) {
     executed++
-    onStep({ name: 'execution', block })
+    const share = height === undefined ? 1 : (block.height - from + 1) / (height - from + 1)
+    onStep({ name: 'execution', block, share })
   }
   return { faults, head: height, executed, nodes }
 }

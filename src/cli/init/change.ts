@@ -1,0 +1,8 @@
+/** A change of one file of a project. */
+export interface Change {
+  /** Path from the folder of the project. */
+  readonly file: string
+  /** `undefined` where the file is new. */
+  readonly before: string | undefined
+  readonly after: string
+}
