@@ -49,6 +49,7 @@ import {
   UNKNOWN,
   work,
 } from './fake-chain.ts'
+import { NO_TOKENS } from './no-tokens.ts'
 import { reportPlainCall } from './plain-trace.ts'
 
 /** Cost of passphrases in tests: a millisecond each. */
@@ -207,12 +208,7 @@ export function fakeEngine(
     wordAnswer: note('wordAnswer', {}),
     async *minedBlocks() {},
     implementations: async () => [],
-    async *tokenTransfers() {},
-    async *walkLogs() {},
-    token: async () => undefined,
-    tokens: async () => [],
-    tokenHolders: async () => undefined,
-    tokenBalance: async () => undefined,
+    ...NO_TOKENS,
     traceFilter: note('traceFilter', []),
     traceCalls: async (steps) => {
       for (const { tracer } of steps) reportPlainCall(tracer, A, B, stateWith(0n))

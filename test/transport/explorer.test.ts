@@ -1,6 +1,6 @@
 /** Serving the explorer: who gets the page, with which headers, behind keys, and where it is off. */
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +13,8 @@ import type { Server } from '../../src/transport/server.ts'
 import { keyFile } from '../support/api-keys.ts'
 
 const BUILT = fileURLToPath(new URL('../../dist/ui/', import.meta.url))
+/** An import of another script, but not of one that is loaded later. */
+const IMPORT = /(?:from|import)\s*"\.\/([^"]+)"/g
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 let node: Node | undefined
@@ -99,6 +101,23 @@ describe('a local node', () => {
     }
   })
 
+  it('needs less than 100 kB for each page when compressed, with all scripts that it imports', async () => {
+    const { text } = await fetched('/')
+    const sizeOf = (name: string) => gzipSync(readFileSync(join(BUILT, name))).length
+    const first = assetsOf(text).map((asset) => asset.replace('ui/', ''))
+    const scripts = readdirSync(BUILT).filter((name) => name.endsWith('.js'))
+    for (const page of scripts) {
+      const needed = new Set([...first, page])
+      for (const name of needed) {
+        if (!name.endsWith('.js')) continue
+        const script = readFileSync(join(BUILT, name), 'utf8')
+        for (const [, imported = ''] of script.matchAll(IMPORT)) needed.add(imported)
+      }
+      const bytes = [...needed].reduce((sum, name) => sum + sizeOf(name), gzipSync(text).length)
+      expect(bytes, page).toBeLessThan(100_000)
+    }
+  })
+
   it('sends compressed files to browsers that accept them', async () => {
     const { text } = await fetched('/')
     const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
@@ -127,7 +146,7 @@ describe('a local node', () => {
       preloaded.map(async (path) => [path, (await fetched(`/${path}`, {})).text] as const),
     )
     for (const [path, script] of scripts) {
-      for (const [, imported] of script.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) {
+      for (const [, imported] of script.matchAll(IMPORT)) {
         expect(assetsOf(text), path).toContain(`ui/${imported}`)
       }
     }

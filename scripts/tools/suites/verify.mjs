@@ -113,10 +113,24 @@ function foundryHome(version) {
 /** Arguments of Counter's constructor. */
 const COUNTER_WORDS = encodeAbiParameters([{ type: 'uint256' }], [5n])
 
+/**
+ * The configuration of the project with a key for the chain: without an entry forge has none for a chain that it does not
+ * know, and with one it takes `--verifier sourcify` for Etherscan.
+ */
+function configWithKey() {
+  const file = join(ROOT, '.build/tools/foundry-with-key.toml')
+  const entry = '[etherscan]\ntandem = { key = "any", chain = 33, url = "http://127.0.0.1:4444/api" }\n'
+  writeFileSync(file, `${readFileSync(join(PROJECT, 'foundry.toml'), 'utf8')}\n${entry}`)
+  return file
+}
+
 /** Runs a check with a new node, on which a counter is deployed, and `forge verify-contract` for it by a provider. */
 async function withCounter(check, title, provider, work) {
   const { version } = compile('foundry/src/Counter.sol')
-  const env = { NO_COLOR: '1', HOME: foundryHome(version) }
+  const env = {
+    ...{ NO_COLOR: '1', HOME: foundryHome(version) },
+    ...(provider === 'etherscan' && { FOUNDRY_CONFIG: configWithKey() }),
+  }
   const out = join(ROOT, '.build/tools/foundry/out/Counter.sol/Counter.json')
   const { bytecode } = JSON.parse(readFileSync(out, 'utf8'))
   const node = await startNode()
