@@ -76,6 +76,8 @@ export interface Queries
   head(): ExecutedBlock
   /** `undefined` when there is no such block, or when it is a side block and `requireCanonical` is set. */
   block(reference: BlockReference): Promise<BlockView | undefined>
+  /** Height of the block of a reference, one above the head for `pending`; `undefined` for an unknown hash. Reads no block. */
+  heightOf(reference: BlockReference): number | undefined
   /** All known blocks at a height, canonical and siblings, in order of arrival. */
   blocksAt(height: number): readonly ExecutedBlock[]
   /** Whether a known block is on the canonical chain; `undefined` for an unknown hash. */

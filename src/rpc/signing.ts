@@ -4,7 +4,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { TransactionRequest } from '../engine/model.ts'
 import { invalidParams, NodeError } from '../errors.ts'
 import type { RpcOptions } from './rpc-options.ts'
-import { typedRequest } from './typed-request.ts'
+import { sentRequest } from './typed-request.ts'
 import type { CallArgument } from './wire/call.ts'
 
 /**
@@ -33,13 +33,8 @@ export function signingKey({ accounts }: Engine, address: Hex): Uint8Array {
  * chain (docs/internals/rpc-reference.md#75-sending).
  */
 export function sendRequest(transaction: CallArgument, engine: Engine): TransactionRequest {
-  const { config, queries } = engine
-  const {
-    from,
-    chainId,
-    maxFeePerGas: _,
-    ...rest
-  } = typedRequest(transaction, engine, () => queries.gasPrice())
+  const { config } = engine
+  const { from, chainId, maxFeePerGas: _, ...rest } = sentRequest(transaction, engine)
   if (from === undefined) throw invalidParams('from is null')
   if (chainId !== undefined && chainId.value !== 0n && chainId.value !== BigInt(config.chainId)) {
     throw invalidParams(`Invalid chainId: ${chainId.text}`)

@@ -9,7 +9,7 @@ import {
   requireOwnChain,
   stateOverridesOf,
 } from './simulation-options.ts'
-import { simulatedRequest } from './typed-request.ts'
+import { sequenceHeight, simulatedRequest } from './typed-request.ts'
 import type { BlockArgument } from './wire/block-reference.ts'
 import { NO_OVERRIDES } from './wire/overrides.ts'
 import type { StepSimulationObject } from './wire/steps.ts'
@@ -19,14 +19,14 @@ export type SentSteps = ValueOf<typeof StepSimulationObject>
 
 function stepOf(
   { call, send, set, warp = {} }: SentSteps['steps'][number],
-  path: string,
+  { path, height }: { readonly path: string; readonly height: () => number },
   context: PlacingContext,
 ): SimulationStep {
   const message = call ?? send
   if (message !== undefined) {
     const kind = call === undefined ? 'send' : 'call'
     requireOwnChain(message, `${path}.${kind}`, context.engine.config)
-    return { kind, request: simulatedRequest(message, context.engine, `${path}.${kind}`) }
+    return { kind, request: simulatedRequest(message, context.engine, height, `${path}.${kind}`) }
   }
   if (set === undefined) return { kind: 'warp', warp }
   return { kind: 'set', overrides: stateOverridesOf(set, context, `${path}.set`) ?? new Map() }
@@ -44,12 +44,19 @@ export async function placedSteps(
   block: BlockArgument,
   context: PlacingContext,
 ): Promise<PlacedSteps> {
-  const { reference, options } = placedSimulation(
+  const placed = placedSimulation(
     { block, stateOverrides, blockOverrides },
     context,
     'simulation.stateOverrides',
   )
-  const steps = sent.map((step, index) => stepOf(step, `simulation.steps[${index}]`, context))
+  const { reference, options } = placed
+  let warped = 0
+  const steps = sent.map((step, index) => {
+    warped += step.warp?.blocks ?? 0
+    const above = warped
+    const height = () => sequenceHeight(placed, context.engine) + above
+    return stepOf(step, { path: `simulation.steps[${index}]`, height }, context)
+  })
   if (transactionIndex !== undefined) {
     await requireIndexWithin(transactionIndex, block, context, 'simulation.transactionIndex')
   }

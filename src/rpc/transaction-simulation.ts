@@ -2,7 +2,7 @@
 import type { ExecutedStep } from '../engine/queries/simulate-steps.ts'
 import type { Context } from './method.ts'
 import { placedSimulation, requireOwnChain, type SentSimulation } from './simulation-options.ts'
-import { simulatedRequest } from './typed-request.ts'
+import { sequenceHeight, simulatedRequest } from './typed-request.ts'
 import type { CallArgument } from './wire/call.ts'
 
 /** Maximum number of transactions per simulation: each adds a state overlay over the previous one. */
@@ -32,10 +32,12 @@ export async function simulateTransactions(
   sent: SentSimulation,
   context: Context,
 ): Promise<readonly ExecutedStep[]> {
-  const { reference, options } = placedSimulation(sent, context)
+  const place = placedSimulation(sent, context)
+  const { reference, options } = place
+  const height = () => sequenceHeight(place, context.engine)
   const steps = [...calls].map(([name, call]) => {
     requireOwnChain(call, name, context.engine.config)
-    const request = simulatedRequest(withoutZeroGas(call), context.engine, name)
+    const request = simulatedRequest(withoutZeroGas(call), context.engine, height, name)
     return { kind: 'send', rules: 'message', request } as const
   })
   const done = await context.engine.queries.simulateSteps({ reference, ...options }, steps)

@@ -1,10 +1,13 @@
 /**
- * Call objects as typed transactions (RSKIP-543, 545, 546). Where the next block takes none, the members that only these
- * have are ignored, as the reference node ignores them.
+ * Call objects as typed transactions (RSKIP-543, 545, 546). Where the block of a message takes none, the members that only
+ * these have are ignored, as the reference node ignores them.
  */
-import { isNamespaced, NAMESPACE, TYPE } from '../chain/transaction-types.ts'
+import { isActive } from '../chain/activations.ts'
+import type { ChainConfig } from '../chain/config.ts'
+import { isNamespaced, NAMESPACE, TYPE, typeRefusal, typeRules } from '../chain/transaction-types.ts'
 import { type FeeFields, typedFields } from '../chain/typed-transaction.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { BlockReference, SimulationOptions } from '../engine/model.ts'
 import { invalidParams } from '../errors.ts'
 import type { CallArgument } from './wire/call.ts'
 import {
@@ -14,13 +17,45 @@ import {
   TypedQuantity,
 } from './wire/typed-call.ts'
 
-/** Does the next block take typed transactions (RSKIP-543)? */
-export function takesTyped(engine: Pick<Engine, 'config' | 'queries'>): boolean {
-  return nextRules(engine).typedTransactions
+/** What of an engine decides about types. */
+type TypedEngine = Pick<Engine, 'config' | 'queries'>
+
+/** Where a message is simulated. */
+interface SimulatedAt {
+  readonly reference: BlockReference
+  readonly options: Pick<SimulationOptions, 'blockOverrides'>
 }
 
-function nextRules({ config, queries }: Pick<Engine, 'config' | 'queries'>) {
-  return config.rulesAt(queries.head().block.header.number + 1)
+/** Do blocks of this chain take typed transactions at some height (RSKIP-543)? Then their bytes can be read. */
+export function readsTyped({ ruleHeights }: Pick<ChainConfig, 'ruleHeights'>): boolean {
+  return ruleHeights.rskip543 !== undefined
+}
+
+function nextHeight({ queries }: Pick<Engine, 'queries'>): number {
+  return queries.head().block.header.number + 1
+}
+
+/** Height of the block that a reference names; of the head where there is none, which the query then refuses. */
+export function heightOf(reference: BlockReference, { queries }: Pick<Engine, 'queries'>): number {
+  return queries.heightOf(reference) ?? queries.head().block.header.number
+}
+
+/** Height of the block in which transactions are simulated one after another: the one that overrides name, else the block itself. */
+export function sequenceHeight(
+  { reference, options: { blockOverrides } }: SimulatedAt,
+  engine: Pick<Engine, 'queries'>,
+): number {
+  return blockOverrides?.number ?? heightOf(reference, engine)
+}
+
+/** Height of the block that a simulated message is for: the one that overrides name, else the one above the block whose state it finds. */
+export function messageHeight(
+  { reference, options: { blockOverrides } }: SimulatedAt,
+  engine: Pick<Engine, 'queries'>,
+): number {
+  if (blockOverrides?.number !== undefined) return blockOverrides.number
+  const isPending = 'tag' in reference && reference.tag === 'pending'
+  return heightOf(reference, engine) + (isPending ? 0 : 1)
 }
 
 /** The members of a typed transaction, read. */
@@ -90,23 +125,36 @@ function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: Given, price: bigint | u
   return { maxFeePerGas: most, maxPriorityFeePerGas: maxPriorityFeePerGas ?? most }
 }
 
-/**
- * The request of a call object, with the type of its transaction; `price` is that of a typed one which names none, and
- * `name` what messages call the object. Throws `invalid-params`.
- */
-export function typedRequest(
+/** What a call object becomes a transaction by. */
+interface Making {
+  /** Of the block that it is for. */
+  readonly height: number
+  /** Of a typed one that names none, wei per gas. */
+  readonly price: () => bigint | undefined
+  /** What messages call the object. */
+  readonly name: string
+}
+
+/** Throws `invalid-params` for a type that the block of a height does not take, in the reference node's words. */
+function checkType(type: number, height: number, { ruleHeights }: ChainConfig): void {
+  const rules = typeRules((rule) => isActive(ruleHeights, rule, height))
+  const reason = typeRefusal(type, rules)
+  if (reason !== undefined) throw invalidParams(reason)
+}
+
+/** The request of a call object with members of typed transactions, with the type of its transaction. Throws `invalid-params`. */
+function madeRequest(
   asked: CallArgument,
-  engine: Pick<Engine, 'config' | 'queries'>,
-  price: () => bigint | undefined,
-  name = 'transaction',
+  { config }: TypedEngine,
+  { height, price, name }: Making,
 ): CallArgument {
-  if (asked.typedMembers === undefined && asked.maxFeePerGas === undefined) return asked
   const { typedMembers, ...call } = asked
   const { maxFeePerGas } = call
-  if (!takesTyped(engine)) return call
+  if (!config.rulesAt(height).typedTransactions) return call
   const given = readGiven(typedMembers, maxFeePerGas, name)
   const type = typeOf(given)
   checkMembers(type, given, name)
+  checkType(type, height, config)
   if (type === TYPE.legacy) return call
   if (isNamespaced(type)) return { ...call, type }
   const { accessList, authorizations } = given
@@ -117,23 +165,46 @@ export function typedRequest(
   return { ...call, ...(gasPrice !== undefined && { gasPrice }), type, typed }
 }
 
+function isPlain({ typedMembers, maxFeePerGas }: CallArgument): boolean {
+  return typedMembers === undefined && maxFeePerGas === undefined
+}
+
+/** The request of a call object for the next block, with the type of its transaction. Throws `invalid-params`. */
+export function sentRequest(asked: CallArgument, engine: TypedEngine): CallArgument {
+  if (isPlain(asked)) return asked
+  const price = () => engine.queries.gasPrice()
+  return madeRequest(asked, engine, { height: nextHeight(engine), price, name: 'transaction' })
+}
+
 /** A call object that names neither a type nor a price as one of type 2, where blocks take those (RSKIP-546): geth fills it so. */
-export function asFeeMarket(call: CallArgument, engine: Pick<Engine, 'config' | 'queries'>): CallArgument {
+export function asFeeMarket(call: CallArgument, engine: TypedEngine): CallArgument {
   const { gasPrice, typedMembers } = call
-  if (gasPrice !== undefined || typedMembers?.type !== undefined || !nextRules(engine).zeroBaseFee)
-    return call
+  const { zeroBaseFee } = engine.config.rulesAt(nextHeight(engine))
+  if (gasPrice !== undefined || typedMembers?.type !== undefined || !zeroBaseFee) return call
   if (typedMembers?.authorizationList !== undefined) return call
   return { ...call, typedMembers: { ...typedMembers, type: TYPE.feeMarket } }
 }
 
 /**
- * A message to simulate, with the type of its transaction; `name` is what messages call it. Its price is the lower of two,
- * and that of the simulation where it names none.
+ * A message to simulate, with the type of its transaction in the block of a height; `name` is what messages call it. Its
+ * price is the lower of two, and that of the simulation where it names none.
  */
 export function simulatedRequest(
   call: CallArgument,
-  engine: Pick<Engine, 'config' | 'queries'>,
+  engine: TypedEngine,
+  height: () => number,
+  name = 'transaction',
+): CallArgument {
+  if (isPlain(call)) return call
+  return madeRequest(call, engine, { height: height(), price: () => undefined, name })
+}
+
+/** `simulatedRequest` of a message that stands alone. */
+export function placedRequest(
+  call: CallArgument,
+  engine: TypedEngine,
+  place: SimulatedAt,
   name?: string,
 ): CallArgument {
-  return typedRequest(call, engine, () => undefined, name)
+  return simulatedRequest(call, engine, () => messageHeight(place, engine), name)
 }

@@ -36,7 +36,8 @@ export type Header = Checked<typeof isHeader>
 export const isBlock = objectOf(
   { ...HEADER, transactions: listOf(isHex), uncles: listOf(isHex) },
   // Transactions that other answers leave out (`--hide-remasc`).
-  { hiddenTransactions: listOf(isHex) },
+  // A base fee from RSKIP-546 on, which brings types 1 and 2.
+  { hiddenTransactions: listOf(isHex), baseFeePerGas: isHex },
 )
 export type Block = Checked<typeof isBlock>
 

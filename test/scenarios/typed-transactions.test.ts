@@ -315,7 +315,7 @@ describe('typed transactions from a height on', () => {
         maxPriorityFeePerGas: 1,
       })
       await expect(t.call('eth_sendRawTransaction', raw)).rejects.toThrow(
-        'typed transactions (type 0x2) are not accepted',
+        'transaction type StandardTyped[RSKIP546 (EIP-1559)] is not supported before its activation',
       )
       expect(await t.call('eth_getBlockByNumber', 'latest', false)).not.toHaveProperty('baseFeePerGas')
       await t.call('evm_mine', { blocks: 2 })

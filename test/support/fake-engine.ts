@@ -153,11 +153,9 @@ export function fakeEngine(
   const queries: Queries = {
     head: () => block1,
     block: async (reference) => find(reference),
+    heightOf: (reference) => find(reference)?.executed.block.header.number,
     blocksAt: (height) => [block0, block1, sideBlock].filter(({ block }) => block.header.number === height),
-    isCanonical: (hash) => {
-      const view = find({ hash })
-      return view && view.executed !== sideBlock
-    },
+    isCanonical: (hash) => find({ hash }) && find({ hash })?.executed !== sideBlock,
     state: async (reference) => {
       const view = find(reference)
       return view && states.get(view.executed)

@@ -22,7 +22,7 @@ export interface TypedVector {
 }
 
 /** Refusals that the state decides, or another chain's base fee and prices; the bytes are well formed. */
-const OF_STATE = /INTRINSIC_GAS|INSUFFICIENT|GAS_ALLOWANCE/
+const OF_STATE = /INTRINSIC_GAS|INSUFFICIENT|GAS_ALLOWANCE|SENDER_NOT_EOA/
 /** No account can pay for so much gas: the balance refuses it, not the form. */
 const UNPAYABLE = /GASLIMIT_PRICE_PRODUCT_OVERFLOW/
 const WORD = 1n << 256n

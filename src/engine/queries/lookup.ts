@@ -11,6 +11,8 @@ import type { Pool } from '../pool/pool.ts'
 /** Reads of the chain and the pool. */
 export interface Lookup {
   block(reference: BlockReference): MaybePromise<BlockView | undefined>
+  /** Height of the block of a reference, without decoding it; `undefined` for an unknown hash. */
+  heightOf(reference: BlockReference): number | undefined
   blocksAt(height: number): readonly ExecutedBlock[]
   state(reference: BlockReference): MaybePromise<StateReader | undefined>
   /** The state after a stored block. */
@@ -40,6 +42,15 @@ export class ChainLookup implements Lookup {
     }
     const executed = this.#storedBlock(reference)
     return executed && { executed, pending: false }
+  }
+
+  heightOf(reference: BlockReference): number | undefined {
+    const { blockchain, blocks } = this.#parts
+    if ('number' in reference) return reference.number
+    if ('hash' in reference) return blocks.header(reference.hash)?.number
+    const { number } = blockchain.head.block.header
+    if (reference.tag !== 'earliest') return reference.tag === 'pending' ? number + 1 : number
+    return blocks.lowest === blocks.first ? blocks.first : 0
   }
 
   blocksAt(height: number): readonly ExecutedBlock[] {

@@ -71,6 +71,7 @@ function chainQueries({ lookup, blockchain, blocks, config, trie, genesis, ...re
   return {
     head: () => blockchain.head,
     block: async (reference) => lookup.block(reference),
+    heightOf: (reference) => lookup.heightOf(reference),
     blocksAt: (height) => lookup.blocksAt(height),
     isCanonical: (hash) => blockchain.isCanonical(hash),
     state: (reference) => lookup.state(reference),

@@ -12,7 +12,7 @@ import { named, object, optional, type Parameter } from '../parameter.ts'
 import { jsonArray, jsonObject } from '../raw-json.ts'
 import { placedSimulation, replayChanges, requireIndexWithin } from '../simulation-options.ts'
 import { traceLimits } from '../trace-limits.ts'
-import { simulatedRequest } from '../typed-request.ts'
+import { placedRequest } from '../typed-request.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { type BlockArgument, CallBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
@@ -214,7 +214,7 @@ export const debug_traceCall = method({
     const place = placedSimulation(sent, context, 'options.stateOverrides')
     if (txIndex !== undefined) await requireIndexWithin(txIndex, block, context, 'options.txIndex')
     const run = traceOptionsIn(context.options.dialect, options).setup.start(traceLimits(context))
-    const request = simulatedRequest(transaction, context.engine)
+    const request = placedRequest(transaction, context.engine, place)
     await context.engine.queries.traceCall(request, place.reference, run.tracer, {
       ...place.options,
       transactionCount: txIndex,

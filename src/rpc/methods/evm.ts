@@ -15,7 +15,7 @@ import { anyOf, integer, text } from '../json-forms.ts'
 import { method } from '../method.ts'
 import { optional, orNull, type Parameter, scalar, type ValueOf } from '../parameter.ts'
 import { layoutsOf } from '../simulation-options.ts'
-import { takesTyped } from '../typed-request.ts'
+import { readsTyped } from '../typed-request.ts'
 import { IMPORT_RESULTS } from '../wire/block.ts'
 import { MineOptions, ReorgOptions, Timestamp } from '../wire/fork.ts'
 import { Data, Flag, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
@@ -227,7 +227,7 @@ export const evm_reorg = method({
   errors: ['mining-refused'],
   examples: [],
   async run({ options }, { engine }) {
-    const { removed, added } = await engine.commands.reorg(reorgOf(options, takesTyped(engine)))
+    const { removed, added } = await engine.commands.reorg(reorgOf(options, readsTyped(engine.config)))
     return { removed: removed.map(({ hash }) => hash), added: added.map(({ hash }) => hash) }
   },
 })

@@ -6,7 +6,7 @@ import { timeLeft } from '../deadlines.ts'
 import { type Context, method } from '../method.ts'
 import { either, optional } from '../parameter.ts'
 import { placedSimulation } from '../simulation-options.ts'
-import { simulatedRequest } from '../typed-request.ts'
+import { placedRequest } from '../typed-request.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { CallBlock } from '../wire/block-reference.ts'
 import { CallObject } from '../wire/call.ts'
@@ -153,9 +153,9 @@ export const evm_stackTrace = method({
       const found = await ofTransaction(target, context)
       return found === undefined ? null : toStackTrace(found)
     }
-    const { reference, options } = placedSimulation(sent, context)
-    const request = simulatedRequest(target, context.engine, 'target')
-    return toStackTrace(await context.engine.stackTraces.ofCall(request, reference, options))
+    const place = placedSimulation(sent, context)
+    const request = placedRequest(target, context.engine, place, 'target')
+    return toStackTrace(await context.engine.stackTraces.ofCall(request, place.reference, place.options))
   },
 })
 

@@ -17,7 +17,7 @@ import {
   simulateTransactions,
   withoutZeroGas,
 } from '../transaction-simulation.ts'
-import { simulatedRequest } from '../typed-request.ts'
+import { placedRequest } from '../typed-request.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { CallBlock } from '../wire/block-reference.ts'
 import { NamedCallObject } from '../wire/call.ts'
@@ -137,10 +137,10 @@ export const tenderly_estimateGas = method({
   errors: ['block-not-found', 'transaction-refused', 'reverted'],
   examples: [{ params: [TRANSFER], result: { gas: '0x5208', gasUsed: '0x5208' } }],
   async run({ transaction, ...sent }, context) {
-    const { reference, options } = placedSimulation(sent, context)
+    const place = placedSimulation(sent, context)
     const request = withoutZeroGas(transaction)
-    const message = simulatedRequest(request, context.engine)
-    const gas = await context.engine.queries.estimateGas(message, reference, 'none', options)
+    const message = placedRequest(request, context.engine, place)
+    const gas = await context.engine.queries.estimateGas(message, place.reference, 'none', place.options)
     const [step] = await simulateTransactions(onlyTransaction({ ...request, gas }), sent, context)
     if (step === undefined) throw new Error('the step has no result')
     const { gasUsed } = shown(step, 'transaction', replyOf(context))

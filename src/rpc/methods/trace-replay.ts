@@ -9,7 +9,7 @@ import { arrayOf, optional, type Parameter, refuse, type ValueOf } from '../para
 import { jsonArray } from '../raw-json.ts'
 import { placedSimulation, REPLAY_CHANGES, replayChanges } from '../simulation-options.ts'
 import { traceLimits } from '../trace-limits.ts'
-import { simulatedRequest, takesTyped } from '../typed-request.ts'
+import { placedRequest, readsTyped } from '../typed-request.ts'
 import { shownTransactions } from '../wire/block.ts'
 import { BlockOverrides } from '../wire/block-overrides.ts'
 import { CallBlock } from '../wire/block-reference.ts'
@@ -47,14 +47,10 @@ export const trace_call = method({
   errors: ['block-not-found'],
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }, [], 'latest'], result: BARE }],
   async run({ transaction, traceTypes, ...sent }, context) {
-    const { reference, options } = placedSimulation(sent, context)
+    const place = placedSimulation(sent, context)
     const run = startReplay(traceTypes, traceLimits(context))
-    await context.engine.queries.traceCall(
-      simulatedRequest(transaction, context.engine),
-      reference,
-      run.tracer,
-      options,
-    )
+    const request = placedRequest(transaction, context.engine, place)
+    await context.engine.queries.traceCall(request, place.reference, run.tracer, place.options)
     return run.result(NOWHERE.transactionHash)
   },
 })
@@ -90,14 +86,14 @@ export const trace_callMany = method({
   errors: ['block-not-found'],
   examples: [{ params: [[[{ from: COW, to: COW1, value: '0x1' }, []]], 'latest'], result: [BARE] }],
   async run({ calls, ...sent }, context) {
-    const { reference, options } = placedSimulation(sent, context)
+    const place = placedSimulation(sent, context)
     const limits = traceLimits(context)
     const runs = calls.map(({ traceTypes }) => startReplay(traceTypes, limits))
     const steps = calls.map(({ transaction }, at) => ({
-      request: simulatedRequest(transaction, context.engine),
+      request: placedRequest(transaction, context.engine, place, `calls[${at}][0]`),
       tracer: (runs[at] as ReplayRun).tracer,
     }))
-    await context.engine.queries.traceCalls(steps, reference, options)
+    await context.engine.queries.traceCalls(steps, place.reference, place.options)
     return jsonArray(runs.map((run) => run.result(NOWHERE.transactionHash))) as z.infer<typeof ReplayObject>[]
   },
 })
@@ -123,7 +119,7 @@ export const trace_rawTransaction = method({
     if (transaction.length > MAX_TRANSACTION_BYTES) {
       throw new NodeError('transaction-refused', sizeRefusal(transaction.length))
     }
-    const decoded = decodeTransaction(transaction, takesTyped(context.engine))
+    const decoded = decodeTransaction(transaction, readsTyped(config))
     checkChainId(decoded, config)
     const run = startReplay(traceTypes, traceLimits(context))
     await queries.traceSigned(decoded, run.tracer, timeLeft(context))

@@ -5,7 +5,7 @@ import { debugStep, sendOne } from '../simulation/commands.ts'
 import { stepText } from '../simulation/copies.ts'
 import { type StepDraft, scenarioOf, stepOf } from '../simulation/draft.ts'
 import { changeDraft, changeStep, draft, moveStep, run, sent } from '../simulation/page-state.ts'
-import { may } from '../store.ts'
+import { head, may } from '../store.ts'
 import { ActionButton, ErrorText } from './action.tsx'
 import { CopyAs } from './copy-as.tsx'
 import { Section } from './layout.tsx'
@@ -99,7 +99,13 @@ export function SimulationStep({
         <CopyAs
           label={`Copy step ${number} as`}
           textOf={(tool) =>
-            stepText(tool, endpoint(), scenarioOf({ ...draft.value, steps: [] }), stepOf(step))
+            stepText(
+              tool,
+              endpoint(),
+              scenarioOf({ ...draft.value, steps: [] }),
+              stepOf(step),
+              head.value?.baseFeePerGas !== undefined,
+            )
           }
         />
         {isSent && (

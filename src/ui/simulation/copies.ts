@@ -12,8 +12,8 @@ interface Writer {
   calls(url: string, calls: readonly Call[]): string
   /** `eth_call` without overrides, where the tool has its own words for it. */
   read?(url: string, message: ScenarioMessage, block: string): string | undefined
-  /** `eth_sendTransaction`, likewise. */
-  send?(url: string, message: ScenarioMessage, from: string): string
+  /** `eth_sendTransaction`, likewise; does the chain take typed transactions? */
+  send?(url: string, message: ScenarioMessage, from: string, takesTyped: boolean): string
 }
 
 /** A word of a shell. */
@@ -51,13 +51,14 @@ const cast: Writer = {
     const height = /^0x.{1,16}$/.test(block) ? decimal(block) : block
     return ['cast call --rpc-url', quoted(url), '--block', height, ...words, to].join(' ')
   },
-  send(url, message, from) {
-    const { to, data, nonce } = message
+  send(url, message, from, takesTyped) {
+    const { to, data, nonce, gasPrice } = message
+    // A gas price is that of a legacy transaction; in another one cast takes it for the maximum fee.
+    const legacy = takesTyped && gasPrice === undefined ? [] : ['--legacy']
     const words = [...castOptions(message), ...option('--nonce', nonce && decimal(nonce))]
     const target = to === undefined ? ['--create', data ?? '0x'] : [...option('--data', data), to]
-    return ['cast send --legacy --unlocked --rpc-url', quoted(url), '--from', from, ...words, ...target].join(
-      ' ',
-    )
+    const place = ['--unlocked', '--rpc-url', quoted(url), '--from', from]
+    return ['cast send', ...legacy, ...place, ...words, ...target].join(' ')
   },
 }
 
@@ -180,8 +181,17 @@ export function simulationText(tool: Tool, url: string, scenario: Scenario): str
   return WRITERS[tool].calls(url, [simulationCall(scenario)])
 }
 
-/** The text that does what one step does: a call reads, the others change the chain. Throws an Error in words. */
-export function stepText(tool: Tool, url: string, scenario: Scenario, step: ScenarioStep): string {
+/**
+ * The text that does what one step does: a call reads, the others change the chain; `takesTyped`: by transactions of other
+ * types than the legacy one, where the tool prefers these. Throws an Error in words.
+ */
+export function stepText(
+  tool: Tool,
+  url: string,
+  scenario: Scenario,
+  step: ScenarioStep,
+  takesTyped = false,
+): string {
   const writer = WRITERS[tool]
   const { call, send } = step
   if (call !== undefined) {
@@ -191,6 +201,7 @@ export function stepText(tool: Tool, url: string, scenario: Scenario, step: Scen
     return own ?? writer.calls(url, [readingCall(scenario, step)])
   }
   if (send !== undefined && send.from === undefined) throw new Error('Enter the account that sends')
-  if (send?.from !== undefined && writer.send !== undefined) return writer.send(url, send, send.from)
+  if (send?.from !== undefined && writer.send !== undefined)
+    return writer.send(url, send, send.from, takesTyped)
   return writer.calls(url, changingCalls(step))
 }

@@ -172,6 +172,24 @@ describeWith(CAST, 'texts for cast', () => {
   })
 })
 
+describeWith(CAST, 'texts for cast on a chain with typed transactions', () => {
+  it('send one of type 2, and a legacy one at a gas price', async () => {
+    const node = await servedNode({ rules: 'next' })
+    try {
+      const send = async (price?: `0x${string}`) => {
+        const step = { send: { from, to: OTHER, ...(price !== undefined && { gasPrice: price }) } } as const
+        const text = stepText('cast', `${node.url}/`, { block: 'latest', steps: [] }, step, true)
+        await runShell(text, CAST)
+        return (await node.call('eth_getBlockByNumber', 'latest', true)).transactions[0].type
+      }
+      expect(await send()).toBe('0x2')
+      expect(await send('0x3938700')).toBe('0x0')
+    } finally {
+      await node.close()
+    }
+  })
+})
+
 describe('a text', () => {
   const url = 'http://127.0.0.1:4444/'
   it('has words of its own for a plain call and a transaction', () => {

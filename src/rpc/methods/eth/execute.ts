@@ -8,7 +8,7 @@ import { type Context, method } from '../../method.ts'
 import { optional, orNull, refuse } from '../../parameter.ts'
 import { writtenHex } from '../../raw-json.ts'
 import { placedSimulation } from '../../simulation-options.ts'
-import { simulatedRequest } from '../../typed-request.ts'
+import { placedRequest } from '../../typed-request.ts'
 import { BlockOverrides } from '../../wire/block-overrides.ts'
 import { CallBlock, EstimateBlock } from '../../wire/block-reference.ts'
 import { type CallArgument, CallObject } from '../../wire/call.ts'
@@ -61,12 +61,10 @@ export const eth_call = method({
     if (stateOverrides === undefined && context.options.dialect === 'rsk')
       refuse('stateOverrides', 'an object')
     const sent = { block, stateOverrides: stateOverrides ?? NO_OVERRIDES, blockOverrides }
-    const { reference, options } = placedSimulation(sent, context)
+    const place = placedSimulation(sent, context)
     requireReceiver(transaction, context)
-    return andThen(
-      context.engine.queries.call(simulatedRequest(transaction, context.engine), reference, options),
-      writtenHex,
-    )
+    const request = placedRequest(transaction, context.engine, place)
+    return andThen(context.engine.queries.call(request, place.reference, place.options), writtenHex)
   },
 })
 
@@ -85,13 +83,12 @@ export const eth_estimateGas = method({
   errors: ['block-not-found', 'reverted', 'insufficient-funds'],
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }], result: '0x5208' }],
   async run({ transaction, ...sent }, context) {
-    const { reference, options } = placedSimulation(sent, context)
+    const place = placedSimulation(sent, context)
     requireReceiver(transaction, context)
-    const { estimateGas } = context.engine.queries
+    const { queries } = context.engine
     const fundsRule = FUNDS_RULES[context.options.dialect]
-    return toQuantity(
-      await estimateGas(simulatedRequest(transaction, context.engine), reference, fundsRule, options),
-    )
+    const request = placedRequest(transaction, context.engine, place)
+    return toQuantity(await queries.estimateGas(request, place.reference, fundsRule, place.options))
   },
 })
 
@@ -117,8 +114,9 @@ export const eth_createAccessList = method({
     { params: [{ from: COW, to: COW1, value: '0x1' }], result: { accessList: [], gasUsed: '0x5208' } },
   ],
   async run({ transaction, ...sent }, context) {
-    const { reference, options } = placedSimulation(sent, context)
-    const request = simulatedRequest(transaction, context.engine)
+    const place = placedSimulation(sent, context)
+    const { reference, options } = place
+    const request = placedRequest(transaction, context.engine, place)
     const { entries, simulation } = await context.engine.queries.accessList(request, reference, options)
     const { failure, gasUsed, refund } = simulation
     const back = refund < gasUsed / 2n ? refund : gasUsed / 2n

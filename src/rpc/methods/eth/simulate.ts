@@ -21,7 +21,7 @@ import {
   type ValueOf,
 } from '../../parameter.ts'
 import { requireOwnChain, simulatedOverridesOf, stateOverridesOf } from '../../simulation-options.ts'
-import { simulatedRequest } from '../../typed-request.ts'
+import { heightOf, simulatedRequest } from '../../typed-request.ts'
 import {
   BLOCK_OVERRIDE_MEMBERS,
   BlockOverridesObject,
@@ -107,11 +107,14 @@ export const eth_simulateV1 = method({
       returnFullTransactions = false,
     } = payload
     if (blockStateCalls.length === 0) throw invalidParams('payload.blockStateCalls: empty input')
+    let height = heightOf(block.reference, engine)
     const blocks = blockStateCalls.map(({ blockOverrides = {}, stateOverrides, calls = [] }, index) => {
       const name = `payload.blockStateCalls[${index}]`
+      height = blockOverrides.number ?? height + 1
+      const own = height
       const requests = calls.map((call, at) => {
         requireOwnChain(call, `${name}.calls[${at}]`, engine.config)
-        return simulatedRequest(call, engine, `${name}.calls[${at}]`)
+        return simulatedRequest(call, engine, () => own, `${name}.calls[${at}]`)
       })
       return {
         name,
@@ -193,19 +196,24 @@ export const eth_callMany = method({
     const overrides = stateOverridesOf(stateOverrides, context, 'stateOverrides')
     const { blockNumber, transactionIndex } = place
     if (blockNumber !== undefined) requireCallable(blockNumber, engine.queries)
+    const reference = blockNumber?.reference ?? { tag: 'latest' as const }
+    let next = heightOf(reference, engine)
+    const sequence = bundles.map(({ transactions, blockOverride = {} }, index) => {
+      const height = blockOverride.number ?? next
+      next = height + 1
+      const calls = transactions.map((call, at) =>
+        simulatedRequest(call, engine, () => height, `bundles[${index}].transactions[${at}]`),
+      )
+      return { overrides: blockOverride, calls }
+    })
     const results = await engine.queries.callMany(
       {
-        reference: blockNumber?.reference ?? { tag: 'latest' },
+        reference,
         transactionCount: transactionIndex,
         stateOverrides: overrides,
         timeoutMs: timeLeft(context),
       },
-      bundles.map(({ transactions, blockOverride = {} }, index) => ({
-        overrides: blockOverride,
-        calls: transactions.map((call, at) =>
-          simulatedRequest(call, engine, `bundles[${index}].transactions[${at}]`),
-        ),
-      })),
+      sequence,
     )
     return results.map((bundle) => bundle.map(answerOf))
   },

@@ -11,7 +11,7 @@ import { type Context, method } from '../../method.ts'
 import { mapped, optional, orNull, type Parameter } from '../../parameter.ts'
 import type { RpcOptions } from '../../rpc-options.ts'
 import { completeRequest } from '../../signing.ts'
-import { takesTyped } from '../../typed-request.ts'
+import { readsTyped } from '../../typed-request.ts'
 import { CallObject, PricedCallObject } from '../../wire/call.ts'
 import { Data, HashText, Quantity } from '../../wire/scalars.ts'
 import { TransactionObject, toRpcTransaction } from '../../wire/transaction.ts'
@@ -51,7 +51,7 @@ const LEGACY_SETTINGS: readonly { readonly agent?: RegExp; readonly setting: str
 export function refuseTyped(raw: Uint8Array, { engine, options, session }: Context): void {
   const { userAgent = '' } = session
   const type = raw[0] ?? 0
-  if (options.dialect === 'rsk' || type < 0x01 || type > 0x04 || takesTyped(engine)) return
+  if (options.dialect === 'rsk' || type < 0x01 || type > 0x04 || readsTyped(engine.config)) return
   const own = LEGACY_SETTINGS.filter(({ agent }) => agent?.test(userAgent))
   const settings = (own.length > 0 ? own : LEGACY_SETTINGS).map(({ setting }) => setting)
   throw invalidParams(
@@ -62,7 +62,7 @@ export function refuseTyped(raw: Uint8Array, { engine, options, session }: Conte
 /** A signed transaction for this chain, or for any. Throws `transaction-refused` for its size, `invalid-params`. */
 export function readSigned(bytes: Uint8Array, engine: Engine): Transaction {
   if (bytes.length > MOST_BYTES) throw new NodeError('transaction-refused', sizeRefusal(bytes.length))
-  const decoded = decodeTransaction(bytes, takesTyped(engine))
+  const decoded = decodeTransaction(bytes, readsTyped(engine.config))
   checkChainId(decoded, engine.config)
   return decoded
 }
