@@ -70,26 +70,20 @@ export class Fronts {
   #node
   #credentials
   #control
+  /** Resolves when the ports of the members are open. */
+  #opened
   #open = new Set()
   /** By port for JSON-RPC. */
   #reserved = new Map()
   /** What members do after the last block. */
   #working = Promise.resolve()
 
-  constructor(node, credentials) {
-    this.#node = node
+  constructor(credentials) {
     this.#credentials = credentials
-    node.engine.events.on('chain', () => {
-      this.#working = this.#working.then(() => this.#work())
-    })
   }
 
-  /**
-   * Opens the ports of all members, which are among those that the system gives to outgoing connections, and one at which
-   * stand-ins say what they are.
-   */
-  async open(configurations) {
-    for (const one of configurations) await this.#reserve(one)
+  /** Opens a port at which stand-ins say what they are; they are answered once the node is there. */
+  async listen() {
     this.#control = createServer((socket) => {
       socket.on('error', () => {})
       readArguments(socket, (args) => void this.#start(args, socket))
@@ -97,6 +91,19 @@ export class Fronts {
     this.#control.listen(0, HOST)
     await once(this.#control, 'listening')
     return this.#control.address().port
+  }
+
+  /** Opens the ports of all members, which are among those that the system gives to outgoing connections. */
+  open(node, configurations) {
+    const openAll = async () => {
+      this.#node = await node
+      this.#node.engine.events.on('chain', () => {
+        this.#working = this.#working.then(() => this.#work())
+      })
+      for (const one of configurations) await this.#reserve(one)
+    }
+    this.#opened = openAll()
+    return this.#opened
   }
 
   async close() {
@@ -107,6 +114,7 @@ export class Fronts {
 
   async #start(args, socket) {
     try {
+      await this.#opened
       const settings = settingsOf(args)
       const stop = settings.rpcuser === undefined ? this.#member(settings) : await this.#bitcoind(settings)
       const stopOnce = async () => {

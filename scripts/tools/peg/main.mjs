@@ -10,8 +10,9 @@
  * are fronts of one node, which has the keys of the members that run.
  *
  * The tests wait for real nodes between their steps. Nothing has to be waited for here: a front answers when the members
- * have done what they do after a block. `preload.cjs` ends those waits when no request is under way, divides others, in which
- * the tests ask again, by 20 (`--waits 1` leaves all as they are), and gives them compilers from npm in place of those that they load from the web.
+ * have done what they do after a block. `preload.cjs` ends those waits, and asks again what the tests poll, when no request is
+ * under way; it divides other timeouts by 20 (`--waits 1` leaves all as they are), and gives the tests compilers from npm in
+ * place of those that they load from the web.
  *
  * Prints what passed by file; exit code 1 when a test fails. Names run some files: later files build on the chain that
  * earlier ones leave, so name those as well.
@@ -30,6 +31,7 @@ import { Fronts } from './fronts.mjs'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const STAND_IN = join(HERE, 'stand-in.sh')
+const began = performance.now()
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -45,7 +47,7 @@ if (given === undefined || !existsSync(join(given, 'test.js'))) {
 const folder = resolve(given)
 
 /** Runs the tests; their results by file. */
-async function runTests(control, temporary) {
+async function runTests(control, temporary, signal) {
   const results = join(temporary, 'results.json')
   mkdirSync(join(temporary, 'bitcoin'))
   const child = spawn(
@@ -58,6 +60,7 @@ async function runTests(control, temporary) {
     ],
     {
       cwd: folder,
+      signal,
       stdio: ['ignore', 'inherit', 'inherit'],
       env: {
         ...process.env,
@@ -92,21 +95,20 @@ installTools()
 const temporary = mkdtempSync(join(tmpdir(), 'tandem-peg-'))
 const { btc, federations } = createRequire(import.meta.url)(join(folder, 'config/regtest-all-keyfiles.js'))
 const members = Object.values(federations).flatMap((federation) => federation.members)
-const node = await createNode({
-  bitcoin: true,
-  bitcoinBlocksPer: 0,
-  federation: 'manual',
-  mining: 'manual',
-})
-const began = performance.now()
-const fronts = new Fronts(node, { user: btc.rpcUser, password: btc.rpcPassword })
+const fronts = new Fronts({ user: btc.rpcUser, password: btc.rpcPassword })
+const stop = new AbortController()
 try {
-  const files = await runTests(await fronts.open(members), temporary)
+  const control = await fronts.listen()
+  // The tests take seconds to load their modules; the node is there before they start a stand-in.
+  const tests = runTests(control, temporary, stop.signal)
+  const node = createNode({ bitcoin: true, bitcoinBlocksPer: 0, federation: 'manual', mining: 'manual' })
+  const [files] = await Promise.all([tests, fronts.open(node, members)])
+  await fronts.close()
+  await (await node).close()
   if (files.length === 0) throw new Error('the tests have no results')
   print(files, (performance.now() - began) / 1000)
   if (files.some(({ failed }) => failed > 0)) process.exitCode = 1
 } finally {
-  await fronts.close()
-  await node.close()
+  stop.abort()
   rmSync(temporary, { recursive: true, force: true })
 }

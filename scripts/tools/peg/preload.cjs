@@ -1,5 +1,4 @@
 /** Loaded into the process of the integration tests: shortens their waits, and gives them compilers from npm. */
-const { readFileSync } = require('node:fs')
 const Module = require('node:module')
 const { join, relative } = require('node:path')
 const { Readable } = require('node:stream')
@@ -14,7 +13,7 @@ const LONGEST = 10_000
 const divisor = Number(process.env.STAND_IN_WAITS)
 
 /** Milliseconds without a request after which what a test has sent is where it is to be. */
-const QUIET = 5
+const QUIET = 2
 
 /** Requests that are under way, and the time of the last one that began or ended. */
 let requests = 0
@@ -33,32 +32,36 @@ for (const module of [require('node:http'), require('node:https')]) {
   }
 }
 
-/** Does it end a promise, and so a wait between two steps? Other timers ask again, a number of times, what is not ready. */
+/** Does it end a promise, and so a wait between two steps? Other timeouts ask again, a number of times, what is not ready. */
 const isResolver = (run) => Function.prototype.toString.call(run).includes('[native code]')
-const { setTimeout: later } = globalThis
+const isShortened = (milliseconds) => milliseconds >= SHORTEST && milliseconds <= LONGEST && divisor !== 1
+const timers = { setTimeout, setInterval }
 
-/** Runs once the requests so far have ended, and those that follow from them; at the latest after some milliseconds. */
-function whenQuiet(run, most) {
-  const end = performance.now() + most
-  const look = () => {
+/** Runs when no request has been under way for a while, at the latest after some milliseconds; again and again, or once. */
+function whenQuiet(run, most, repeats) {
+  let end = performance.now() + most
+  const timer = timers.setInterval(() => {
     const now = performance.now()
     const isQuiet = requests === 0 && now - lastRequest >= QUIET
-    if (isQuiet || now >= end) run()
-    else later(look, QUIET)
-  }
-  return later(look, QUIET)
+    if (!isQuiet && now < end) return
+    end = now + most
+    if (!repeats) clearInterval(timer)
+    run()
+  }, QUIET)
+  return timer
 }
 
-for (const name of ['setTimeout', 'setInterval']) {
-  const wait = globalThis[name]
-  const isShortened = (milliseconds) => milliseconds >= SHORTEST && milliseconds <= LONGEST
-  const shortened = (run, milliseconds, ...rest) => {
-    if (!isShortened(milliseconds) || divisor === 1) return wait(run, milliseconds, ...rest)
-    if (name === 'setTimeout' && isResolver(run)) return whenQuiet(run, milliseconds / divisor)
-    return wait(run, milliseconds / divisor, ...rest)
-  }
-  globalThis[name] = Object.assign(shortened, wait)
-}
+globalThis.setTimeout = Object.assign((run, milliseconds, ...rest) => {
+  if (!isShortened(milliseconds)) return timers.setTimeout(run, milliseconds, ...rest)
+  if (isResolver(run)) return whenQuiet(run, milliseconds / divisor, false)
+  return timers.setTimeout(run, milliseconds / divisor, ...rest)
+}, setTimeout)
+
+// What web3 asks again and again is whether a transaction is mined.
+globalThis.setInterval = (run, milliseconds, ...rest) =>
+  isShortened(milliseconds)
+    ? whenQuiet(() => run(...rest), milliseconds / divisor, true)
+    : timers.setInterval(run, milliseconds, ...rest)
 
 /** The file that defines each suite, since all are loaded by one. */
 const { require: load } = Module.prototype
@@ -85,7 +88,9 @@ https.get = (url, answer) => {
   const [, version] =
     /^https:\/\/binaries\.soliditylang\.org\/bin\/soljson-v(\d+\.\d+\.\d+)\+/.exec(url) ?? []
   if (version === undefined) return get.call(https, url, answer)
-  const body = Readable.from([readFileSync(join(TOOLS, `solc-${version}/soljson.js`))])
+  // The tests load a compiler for each contract: a module that is loaded once starts once.
+  const path = join(TOOLS, `solc-${version}/soljson.js`)
+  const body = Readable.from([`module.exports = require(${JSON.stringify(path)})`])
   answer(Object.assign(body, { statusCode: 200 }))
   return body
 }
