@@ -152,7 +152,7 @@ export const evm_debugFailure = method({
   errors: ['block-not-found'],
   examples: [{ params: [], result: null }],
   run(_, context) {
-    const failure = context.debugSessions.lastFailure(context.session)
+    const failure = context.consoleHistory.lastFailure(context.session)
     if (failure === undefined) return null
     if ('call' in failure) return open({ kind: 'call', ...failure.call }, context)
     const target = transactionTarget(failure.transaction, context)
