@@ -164,6 +164,8 @@ for (const text of rows) console.log(text)
 if (Math.max(...waits) > WAIT_LIMIT_MS) process.exitCode = 1
 await node.close()
 
+// Without the calls in which code is compiled.
+await failedCall('data')
 const [plain, explained] = [await failedCall('off'), await failedCall('data')]
 const beyond = explained - plain
 console.log(
