@@ -33,6 +33,8 @@ const BUILDS = [
   ],
   ['0.8.35', 'Old', CANCUN],
   ['0.8.24', 'Old', { ...CANCUN, ...OPTIMIZED }, '-optimized'],
+  ['0.5.17', 'Variables', {}],
+  ['0.8.21', 'Variables', {}],
 ]
 const WANTED = [
   'abi',

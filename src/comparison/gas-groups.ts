@@ -1,4 +1,5 @@
 /** Gas by groups of opcodes with similar prices. */
+import { type OpcodeKind, opcodeKind } from '../evm/opcodes/opcode-kind.ts'
 
 /** In the order in which they are shown. */
 export const GAS_GROUPS = [
@@ -25,23 +26,29 @@ export const GAS_GROUPS = [
  */
 export type GasGroup = (typeof GAS_GROUPS)[number]
 
-const ACCOUNTS: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, 0x47])
-const MEMORY: ReadonlySet<number> = new Set([0x37, 0x39, 0x3e, 0x51, 0x52, 0x53, 0x59, 0x5e])
-const STORAGE: ReadonlySet<number> = new Set([0x54, 0x55, 0x5c, 0x5d])
-const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa])
+const GROUPS = {
+  flow: 'flow',
+  arithmetic: 'arithmetic',
+  hashing: 'hashing',
+  environment: 'environment',
+  accounts: 'accounts',
+  input: 'environment',
+  'input copy': 'memory',
+  'code copy': 'memory',
+  position: 'flow',
+  stack: 'flow',
+  memory: 'memory',
+  storage: 'storage',
+  logs: 'logs',
+  creation: 'creations',
+  calls: 'calls',
+  selfdestruct: 'selfdestructs',
+  other: 'flow',
+} as const satisfies Record<OpcodeKind, GasGroup>
 
 /** The group of an opcode. */
 export function groupOf(opcode: number): GasGroup {
-  if (ACCOUNTS.has(opcode)) return 'accounts'
-  if (MEMORY.has(opcode)) return 'memory'
-  if (STORAGE.has(opcode)) return 'storage'
-  if (CALLS.has(opcode)) return 'calls'
-  if (opcode >= 0x01 && opcode <= 0x1e) return 'arithmetic'
-  if (opcode === 0x20) return 'hashing'
-  if (opcode >= 0x30 && opcode <= 0x4a) return 'environment'
-  if (opcode >= 0xa0 && opcode <= 0xa4) return 'logs'
-  if (opcode === 0xf0 || opcode === 0xf5) return 'creations'
-  return opcode === 0xff ? 'selfdestructs' : 'flow'
+  return GROUPS[opcodeKind(opcode)]
 }
 
 /** Gas by group, in gas. */

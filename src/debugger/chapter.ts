@@ -52,12 +52,22 @@ export interface MemoryTarget {
 
 const NOWHERE: MemoryTarget = { offset: 0, length: 0 }
 
+/** By opcode: the words that it takes and leaves; -1 for what is no opcode. */
+const POPS = Int16Array.from({ length: 256 }, (_, opcode) => opcodes[opcode]?.pops ?? -1)
+const PUSHES = Int16Array.from({ length: 256 }, (_, opcode) => opcodes[opcode]?.pushes ?? -1)
+/** By opcode: the operands that are the offset and the length of what it writes to memory, counted from the top. */
+const WRITES = Array.from({ length: 256 }, (_, opcode) => {
+  const memory = opcodes[opcode]?.memory
+  if (memory?.access !== 'write' || typeof memory.length !== 'number') return undefined
+  return { offset: memory.offset, length: memory.length }
+})
+
 /** Where an opcode writes to memory, by the stack before it, unless it stores a word of the stack. */
 export function memoryTarget(opcode: number, stack: readonly bigint[], sp: number): MemoryTarget {
-  const memory = opcodes[opcode]?.memory
-  if (memory?.access !== 'write' || typeof memory.length !== 'number') return NOWHERE
-  const offset = stack[sp - 1 - memory.offset] ?? 0n
-  const length = stack[sp - 1 - memory.length] ?? 0n
+  const operands = WRITES[opcode]
+  if (operands === undefined) return NOWHERE
+  const offset = stack[sp - 1 - operands.offset] ?? 0n
+  const length = stack[sp - 1 - operands.length] ?? 0n
   const isPayable = length <= Number.MAX_SAFE_INTEGER && offset <= Number.MAX_SAFE_INTEGER
   return length > 0n && isPayable ? { offset: Number(offset), length: Number(length) } : NOWHERE
 }
@@ -66,9 +76,10 @@ const isDerived = (opcode: number): boolean => opcode >= PUSH0 && opcode <= SWAP
 
 /** How many words at the top of the stack an opcode's effect is told by; `undefined` where words below them change too. */
 export function toldWords(opcode: number, spBefore: number, sp: number): number | undefined {
-  const row = opcodes[opcode]
-  if (row === undefined || opcode === SWAPN || spBefore - row.pops + row.pushes !== sp) return undefined
-  return isDerived(opcode) ? 0 : row.pushes
+  const pops = POPS[opcode] as number
+  const pushes = PUSHES[opcode] as number
+  if (pops < 0 || opcode === SWAPN || spBefore - pops + pushes !== sp) return undefined
+  return isDerived(opcode) ? 0 : pushes
 }
 
 /** Pushed words by code and program counter. */
@@ -146,10 +157,8 @@ class Replica implements FrameState {
       this.grow(Math.ceil((offset + length) / WORD) * WORD)
       this.#memory.set(cursor.nextWrite(), offset)
     }
-    const row = opcodes[opcode]
-    if (row === undefined) return
-    stack.length = Math.max(0, stack.length - row.pops)
-    for (let pushed = 0; pushed < row.pushes; pushed++) stack.push(cursor.nextWord())
+    stack.length = Math.max(0, stack.length - Math.max(0, POPS[opcode] as number))
+    for (let left = PUSHES[opcode] as number; left > 0; left--) stack.push(cursor.nextWord())
   }
 
   #store(opcode: number): void {
@@ -260,8 +269,9 @@ export class Chapter implements Log {
     for (let at = this.first + 1; at <= step; ) {
       const { message, index, end } = runAt(at)
       const frame = enterRun(open, message, index)
+      const { pcs } = message
       for (let next = index; at < end && at <= step; at++, next++) {
-        const pc = message.pcs[next] ?? 0
+        const pc = pcs[next] ?? 0
         if (frame.isEntered) frame.apply(cursor)
         frame.isEntered = true
         frame.pc = pc

@@ -65,24 +65,42 @@ export class DebugSources {
   readonly #contracts = new Map<number, ContractNode>()
   readonly #layouts = new Map<string, StorageLayout | undefined>()
 
-  constructor(compilation: Compilation, map: CompilationMap) {
+  private constructor(compilation: Compilation, map: CompilationMap) {
     this.#map = map
     this.stack = stackKnowledge(compilation)
     this.#isVyper = compilation.input.language === 'Vyper'
     this.hasBlockScopes = map.isSince(0, 5, 0)
     this.types = new SourceTypes((id) => this.#declarations.get(id))
-    const trees = Object.entries(compilation.output.sources).flatMap(([path, source]) => {
+  }
+
+  /** Reads the trees of a compilation, of which `map` is the map. `pause` is called again and again, and a promise waited for. */
+  static async read(
+    compilation: Compilation,
+    map: CompilationMap,
+    pause: () => Promise<void> | undefined = () => undefined,
+  ): Promise<DebugSources> {
+    const sources = new DebugSources(compilation, map)
+    for (const _ of sources.#readTrees(compilation)) await pause()
+    return sources
+  }
+
+  /** Pauses at each `yield`: the trees of a compilation may have millions of nodes. */
+  *#readTrees({ output }: Compilation): Generator<void, void, void> {
+    const trees = Object.entries(output.sources).flatMap(([path, source]) => {
       const tree = treeIn(source)
       return tree === undefined ? [] : [{ path, nodes: nodesIn(tree.nodes) }]
     })
-    for (const { nodes } of trees) this.#note(nodes)
+    for (const { nodes } of trees) {
+      this.#note(nodes)
+      yield
+    }
     const parts: ScopeParts = {
-      fileOf: (id) => map.fileOf(id),
+      fileOf: (id) => this.#map.fileOf(id),
       types: this.types,
       hasBlockScopes: this.hasBlockScopes,
     }
     for (const { path, nodes } of trees) {
-      for (const node of nodes) this.#read(node, path, parts)
+      for (const node of nodes) yield* this.#read(node, path, parts)
     }
   }
 
@@ -180,18 +198,25 @@ export class DebugSources {
   /** Notes the declarations of types in a source, and in its contracts. */
   #note(nodes: readonly SyntaxNode[]): void {
     for (const node of nodes) {
-      if (typeof node.id !== 'number') continue
-      if (DECLARATIONS.has(String(node.nodeType))) this.#declarations.set(node.id, node)
-      if (node.nodeType === 'ContractDefinition') this.#note(nodesIn(node.nodes))
+      this.#noteOne(node)
+      if (node.nodeType !== 'ContractDefinition') continue
+      for (const inner of nodesIn(node.nodes)) this.#noteOne(inner)
     }
   }
 
-  #read(node: SyntaxNode, path: string, parts: ScopeParts): void {
+  #noteOne(node: SyntaxNode): void {
+    if (typeof node.id === 'number' && DECLARATIONS.has(String(node.nodeType))) {
+      this.#declarations.set(node.id, node)
+    }
+  }
+
+  *#read(node: SyntaxNode, path: string, parts: ScopeParts): Generator<void, void, void> {
     if (node.nodeType === 'FunctionDefinition') this.#readFunction(node, parts)
     if (node.nodeType !== 'ContractDefinition' || typeof node.id !== 'number') return
     const modifiers = new Map<string, FunctionScope>()
     for (const inner of nodesIn(node.nodes)) {
       const scope = this.#readMember(inner, parts)
+      yield
       if (inner.nodeType !== 'ModifierDefinition' || scope === undefined) continue
       modifiers.set(scope.name, scope)
       if (typeof inner.id === 'number') this.#modifiers.set(inner.id, scope)

@@ -20,8 +20,9 @@ import { NOTE_BYTES, StorageHistory } from './storage-history.ts'
 const CHAPTER_STEPS = 4096
 /** Bytes of the frames of a chapter that cost as much as a step. */
 const BYTES_PER_STEP = 64
-/** Memory of a step beside the chapters, bytes. */
+/** Memory of a step beside the chapters, bytes; counted for many at once. */
 const STEP_BYTES = 4
+const COUNTED_STEPS = 1024
 /** Memory of a change of message, bytes. */
 const SEGMENT_BYTES = 16
 const SHA3 = 0x20
@@ -157,6 +158,7 @@ export class ExecutionRecorder implements Tracer {
 
   /** Notes slots and keys before an opcode that uses them. */
   #noteAccess(frame: FrameView, opcode: number, step: number): void {
+    if (opcode !== SLOAD.code && opcode !== SSTORE.code && opcode !== SHA3) return
     const { stack, sp, address } = frame
     if ((opcode === SLOAD.code && sp > 0) || (opcode === SSTORE.code && sp > 1)) {
       const slot = stack[sp - 1] as bigint
@@ -191,7 +193,7 @@ export class ExecutionRecorder implements Tracer {
   /** Notes what the last opcode of the frame did, and prepares for this one. */
   #noteEffects(message: RecordedMessage, frame: FrameView, opcode: number, step: number): void {
     if (this.#isFull) return
-    this.#options.budget.take(STEP_BYTES)
+    if (step % COUNTED_STEPS === 0) this.#options.budget.take(COUNTED_STEPS * STEP_BYTES)
     let track = this.#tracks.at(-1)
     const isFirst = track?.message !== message
     if (track === undefined || isFirst) {
@@ -234,9 +236,8 @@ export class ExecutionRecorder implements Tracer {
   #framesBefore(last: Chapter | undefined, frame: FrameView, step: number): readonly FrameState[] {
     const message = this.#messages.current
     if (message === undefined) throw new Error('no message is open')
-    const outer = last?.framesAt(step - 1, this.#runAt) ?? []
     return [
-      ...outer.filter((one) => one.message.depth < message.depth),
+      ...this.#callersBefore(last, message, step),
       {
         message,
         pc: frame.pc,
@@ -244,6 +245,14 @@ export class ExecutionRecorder implements Tracer {
         memory: frame.memory.slice(0, frame.memoryWords * WORD),
       },
     ]
+  }
+
+  /** The frames that wait for a message. Those of one that was open already where the last chapter begins are as they were there. */
+  #callersBefore(last: Chapter | undefined, message: RecordedMessage, step: number): readonly FrameState[] {
+    if (last === undefined || message.depth === 0) return []
+    const wasOpen = last.frames.some((one) => one.message === message)
+    const frames = wasOpen ? last.frames : last.framesAt(step - 1, this.#runAt)
+    return frames.filter((one) => one.message.depth < message.depth)
   }
 
   readonly #runAt: RunAt = (step) => {

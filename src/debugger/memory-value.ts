@@ -91,8 +91,25 @@ abstract class Reader implements BytesReader {
   protected abstract struct(name: string, type: StructType, offset: bigint): Value
 }
 
+/**
+ * The words at the beginning of memory that solc reserves. The last of them stays zero: variables without a value yet
+ * point to it, also before memory has grown.
+ */
+const RESERVED_BYTES = 4 * WORD
+
+function withReserved(memory: Uint8Array): Uint8Array {
+  if (memory.length >= RESERVED_BYTES) return memory
+  const more = new Uint8Array(RESERVED_BYTES)
+  more.set(memory)
+  return more
+}
+
 /** Reads memory: each member and element takes a word, which points to what is longer. */
 export class MemoryReader extends Reader {
+  constructor(memory: Uint8Array, types: SourceTypes) {
+    super(withReserved(memory), types)
+  }
+
   elements(name: string, type: ArrayType, first: bigint, length: bigint): Value {
     return arrayValue(name, type.label, length, (index, number) =>
       this.#inWord(index, type.base, first + WORDS * number),

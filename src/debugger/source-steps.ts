@@ -13,8 +13,8 @@ const JUMPDEST = 0x5b
 const MOST_OPEN = 1024
 /** Calls of one execution that are told apart. */
 const MOST_FRAMES = 1_000_000
-/** Steps between two pauses. */
-const PAUSE_STEPS = 65_536
+/** Steps between two pauses, some 2 ms. */
+const PAUSE_STEPS = 8192
 
 /** The map of the code that a message ran, and the sources of its compilation. */
 export interface MappedCode {
@@ -114,9 +114,10 @@ export async function readSourceSteps({
     const start = starts.at(segment)
     const end = segment + 1 < starts.length ? starts.at(segment + 1) : execution.length
     const first = firsts.at(segment)
+    const { pcs } = message
     walk.begin(message, start)
     for (let step = start; step < end; step++) {
-      walk.step(step, message.pcs[first + step - start] ?? 0)
+      walk.step(step, pcs[first + step - start] ?? 0)
       if (++since % PAUSE_STEPS === 0) await pause()
     }
   }

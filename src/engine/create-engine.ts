@@ -221,7 +221,7 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
     stackTraces: new StackTraces({ store: sources, maps, names, events, queries }),
     coverage: new EngineCoverage({ recordings, store: sources, maps }),
     gas: new EngineGas({ recordings, maps, vm: parts.vm, events, queries }),
-    debugger: new SourceDebugger({ maps, queries, holdStates }),
+    debugger: new SourceDebugger({ maps, queries, holdStates, demand: parts.fork?.demand }),
     sources: new EngineSources(sources, queue.enqueueFor()),
     dev: new EngineDevTools(dev, queue.enqueueFor()),
     forCall: (call) => withQueue(engine, open, queue.enqueueFor(call)),

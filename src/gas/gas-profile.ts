@@ -9,6 +9,7 @@ import type { GasMessage } from './gas-recorder.ts'
 import { MessageStack } from './message-stack.ts'
 import type { GasFrame, GasReport, GasStats } from './model.ts'
 import { groupOf } from './opcode-groups.ts'
+import { addGas, addStats, keyOf, Rows } from './rows.ts'
 
 /** A transaction that was mined. */
 export interface SpentGas {
@@ -35,9 +36,9 @@ type Pause = () => Promise<void> | undefined
 /** The gas of transactions. */
 export class GasProfile {
   readonly #root = new GasNode({ name: 'all' })
-  readonly #deployments = new Map<string, GasStats>()
-  readonly #methods = new Map<string, GasStats>()
-  readonly #opcodes = new Map<string, GasReport['opcodes'][number]>()
+  readonly #deployments = new Rows<GasStats>(addStats)
+  readonly #methods = new Rows<GasStats>(addStats)
+  readonly #opcodes = new Rows<GasReport['opcodes'][number]>(addGas)
   readonly #lines = new WeakMap<CodeMap, (GasFrame | null | undefined)[]>()
   #transactions = 0
   #gasUsed = 0
@@ -67,9 +68,9 @@ export class GasProfile {
       transactions: this.#transactions,
       gasUsed: this.#gasUsed,
       refunds: this.#refunds,
-      deployments: [...this.#deployments.values()],
-      methods: [...this.#methods.values()],
-      opcodes: [...this.#opcodes.values()],
+      deployments: this.#deployments.all,
+      methods: this.#methods.all,
+      opcodes: this.#opcodes.all,
       ...tablesOf(this.#root),
       notes: [...notes],
     }
@@ -93,7 +94,7 @@ export class GasProfile {
     stack: MessageStack,
     onSent: (message: GasMessage, node: GasNode) => void,
   ): Generator<void, void, void> {
-    const contract = nameOf(message, code)
+    const byOpcode = new Float64Array(256)
     let sent = 0
     const { pcs } = message
     const deposit = depositOf(message)
@@ -108,18 +109,20 @@ export class GasProfile {
         onSent(next.message, node)
       }
       node.spend(gas, code && this.#lineAt(code, pc))
-      this.#spendIn(contract, message.code?.[pc] ?? 0, gas)
+      const opcode = message.code?.[pc] ?? 0
+      byOpcode[opcode] = (byOpcode[opcode] ?? 0) + gas
       if (index % PAUSE_INSTRUCTIONS === PAUSE_INSTRUCTIONS - 1) yield
     }
     if (deposit > 0) stack.top.child(FRAMES.deposit).spend(deposit, undefined)
+    this.#addOpcodes(nameOf(message, code), byOpcode)
   }
 
-  #spendIn(contract: string, opcode: number, gas: number): void {
-    const group = groupOf(opcode)
-    const key = `${group} ${contract}`
-    const known = this.#opcodes.get(key)
-    if (known === undefined) this.#opcodes.set(key, { contract, group, gas })
-    else known.gas += gas
+  #addOpcodes(contract: string, byOpcode: Float64Array): void {
+    for (const [opcode, gas] of byOpcode.entries()) {
+      if (gas === 0) continue
+      const group = groupOf(opcode)
+      this.#opcodes.take(keyOf(contract, group), { contract, group, gas })
+    }
   }
 
   #lineAt(code: CodeMap, pc: number): GasFrame | undefined {
@@ -148,17 +151,14 @@ export class GasProfile {
     if (to !== null && root.code === undefined) return
     const contract = nameOf(root, code)
     const called = to === null ? undefined : functionOf(root, code)
-    const key = `${contract} ${called ?? ''}`
-    const known = table.get(key)
-    if (known === undefined) {
-      const one = { calls: 1, min: gasUsed, max: gasUsed, total: gasUsed }
-      table.set(key, { contract, ...(called !== undefined && { function: called }), ...one })
-      return
-    }
-    known.calls++
-    known.min = Math.min(known.min, gasUsed)
-    known.max = Math.max(known.max, gasUsed)
-    known.total += gasUsed
+    table.take(keyOf(contract, called), {
+      contract,
+      ...(called !== undefined && { function: called }),
+      calls: 1,
+      min: gasUsed,
+      max: gasUsed,
+      total: gasUsed,
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 /** Reports of gas: read, and those of several runs added up. */
 import { z } from 'zod'
 import type { GasFrame, GasReport, GasStats } from './model.ts'
+import { addGas, addStats, keyOf, Rows } from './rows.ts'
 
 const Gas = z.number()
 
@@ -52,39 +53,6 @@ export const GasReportObject = z.strictObject({
   stacks: z.array(Stack),
   notes: z.array(z.string()),
 }) satisfies z.ZodType<GasReport>
-
-/** Rows by a key, in the order of their first mention. */
-class Rows<T> {
-  readonly #rows = new Map<string, T>()
-  readonly #add: (to: T, row: T) => void
-
-  constructor(add: (to: T, row: T) => void) {
-    this.#add = add
-  }
-
-  take(key: string, row: T): void {
-    const known = this.#rows.get(key)
-    if (known === undefined) this.#rows.set(key, { ...row })
-    else this.#add(known, row)
-  }
-
-  get all(): T[] {
-    return [...this.#rows.values()]
-  }
-}
-
-const keyOf = (...parts: readonly (string | number | undefined)[]): string => JSON.stringify(parts)
-
-function addStats(to: GasStats, { calls, min, max, total }: GasStats): void {
-  to.min = Math.min(to.min, min)
-  to.max = Math.max(to.max, max)
-  to.calls += calls
-  to.total += total
-}
-
-const addGas = (to: { gas: number }, { gas }: { readonly gas: number }): void => {
-  to.gas += gas
-}
 
 /** The sum of reports. */
 export function mergeGas(reports: readonly GasReport[]): GasReport {

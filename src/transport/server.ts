@@ -12,23 +12,21 @@ import { type ResolvedServeOptions, resolveServeOptions, type ServeOptions } fro
 import { ALL_ENTITLEMENTS, REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
 import { ApiPages } from './api-pages.ts'
 import { NO_SCORING, type PeerScoring } from './ban-check.ts'
-import type { AnswerRequest, BitcoinRpcServer } from './bitcoin/server.ts'
+import type { AnswerRequest } from './bitcoin/server.ts'
 import { type Certificate, openCertificate } from './certificate.ts'
 import { Chains, isChainPath } from './chains.ts'
 import { type Explorer, openExplorer } from './explorer.ts'
-import { HostCheck } from './host-check.ts'
 import { HttpServer } from './http-server.ts'
 import { pathOf, RESERVED_PATHS } from './incoming-request.ts'
-import type { IpcServer } from './ipc.ts'
 import type { ApiKeyClient } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import { callableHost } from './listen.ts'
 import { type Monitored, MonitoringPages } from './monitoring-pages.ts'
-import { type MonitoringServer, serveMonitoring } from './monitoring-server.ts'
 import { Policy } from './policy.ts'
 import { BROKEN, HEADERS_TOO_LARGE, MALFORMED, RPC_VERBS, refuse, refuseSocket, TOO_SLOW } from './refusal.ts'
 import { RpcAnswers } from './rpc-exchange.ts'
 import { createRpcHandler, type RpcHandler } from './rpc-handler.ts'
+import { SidePorts } from './side-ports.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 import { admitUpgrade } from './upgrade.ts'
 import { WebSocketListener } from './websocket.ts'
@@ -115,10 +113,8 @@ class NodeServer {
   readonly #explorer: Explorer | undefined
   readonly #apis: ApiPages | undefined
   readonly #chains: Chains | undefined
+  readonly #sidePorts: SidePorts
   #router: Promise<RpcHandler> | undefined
-  #monitoringServer: MonitoringServer | undefined
-  #ipc: IpcServer | undefined
-  #bitcoinRpc: BitcoinRpcServer | undefined
   #stopDisconnecting = () => {}
   #closing: Promise<void> | undefined
 
@@ -160,13 +156,22 @@ class NodeServer {
         onOpen: (further) => this.#monitoring.watch(further),
       })
     this.#http = this.#createHttpServer()
+    const { bitcoin } = node
+    this.#sidePorts = new SidePorts({
+      options,
+      dispatcher,
+      policy,
+      monitoring: this.#monitoring,
+      answerBitcoin: bitcoin && ((request, isGone) => bitcoin.answer(request, isGone)),
+      logger,
+    })
   }
 
   /** Listens on all that the options name. Throws `ListenError`; all is closed then. */
   async listen(): Promise<Server> {
-    const { host, metricsHost = '127.0.0.1' } = this.#options
+    const { host } = this.#options
     const { certificate, authentication } = this.#opened
-    const port = await this.#listenOnAll(metricsHost)
+    const port = await this.#listenOnAll()
     this.#stopDisconnecting = this.#disconnectBanned()
     const address = `${callableHost(host)}:${port}`
     const { schemeSuffix } = this.#http
@@ -178,11 +183,7 @@ class NodeServer {
       ...(this.#explorer !== undefined && {
         explorerUrl: `${url}/${authentication === undefined ? '' : '<key>/'}`,
       }),
-      ...(this.#monitoringServer !== undefined && {
-        metricsUrl: `http://${callableHost(metricsHost)}:${this.#monitoringServer.port}/metrics`,
-      }),
-      ...(this.#bitcoinRpc !== undefined && { bitcoinRpcUrl: this.#bitcoinRpc.url }),
-      ...(this.#options.ipc !== undefined && { ipcPath: this.#options.ipc }),
+      ...this.#sidePorts.addresses,
       ...(certificate !== undefined && { reloadCertificate: certificate.reload }),
       close: ({ graceMs = GRACE_MS } = {}) => {
         this.#closing ??= this.#close(graceMs)
@@ -297,34 +298,13 @@ class NodeServer {
   }
 
   /** The port of HTTP and WebSocket. */
-  async #listenOnAll(metricsHost: string): Promise<number> {
-    const { host, port, hosts, metricsPort, ipc, maxSocketBuffer } = this.#options
-    const logger = this.#logger
+  async #listenOnAll(): Promise<number> {
+    const { host, port } = this.#options
     try {
-      if (metricsPort !== undefined) {
-        this.#monitoringServer = await serveMonitoring({
-          host: metricsHost,
-          port: metricsPort,
-          monitoring: this.#monitoring,
-          check: new HostCheck({ bindAddress: metricsHost, hosts, cors: [] }),
-          logger,
-        })
-      }
-      if (ipc !== undefined) {
-        const { serveIpc } = await import('./ipc.ts')
-        const { dispatcher } = this.#node
-        this.#ipc = await serveIpc({
-          dispatcher,
-          path: ipc,
-          policy: this.#policy,
-          maxBufferBytes: maxSocketBuffer,
-          logger,
-        })
-      }
-      this.#bitcoinRpc = await this.#listenForBitcoin()
+      await this.#sidePorts.listen()
       return await this.#http.listen(host, port)
     } catch (error) {
-      await Promise.all([this.#release(), this.#ipc?.close(), this.#bitcoinRpc?.close()])
+      await Promise.all([this.#release(), this.#sidePorts.close()])
       throw error
     }
   }
@@ -344,23 +324,13 @@ class NodeServer {
     const stopped = this.#http.close()
     const timer = setTimeout(() => {
       this.#sockets.terminate()
-      this.#ipc?.terminate()
+      this.#sidePorts.terminate()
       this.#http.terminate()
     }, graceMs)
-    await Promise.all([stopped, this.#sockets.close(), this.#ipc?.close(), this.#bitcoinRpc?.close()])
+    await Promise.all([stopped, this.#sockets.close(), this.#sidePorts.close()])
     clearTimeout(timer)
     await this.#chains?.close()
     await this.#release()
-  }
-
-  /** Opens the port of Bitcoin Core's JSON-RPC; its code is not loaded otherwise. */
-  async #listenForBitcoin(): Promise<BitcoinRpcServer | undefined> {
-    const { bitcoinRpcPort: port, bitcoinRpcUser: user, bitcoinRpcPassword: password } = this.#options
-    const { bitcoin } = this.#node
-    if (port === undefined || bitcoin === undefined) return undefined
-    const { serveBitcoinRpc } = await import('./bitcoin/server.ts')
-    const options = { host: '127.0.0.1', port, user, password, logger: this.#logger }
-    return serveBitcoinRpc((request, isGone) => bitcoin.answer(request, isGone), options)
   }
 
   /** Closes what needs no grace. */
@@ -368,7 +338,7 @@ class NodeServer {
     const { certificate, authentication } = this.#opened
     this.#monitoring.close()
     certificate?.close()
-    await Promise.all([authentication?.close(), this.#monitoringServer?.close()])
+    await Promise.all([authentication?.close(), this.#sidePorts.release()])
   }
 }
 

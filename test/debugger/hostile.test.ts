@@ -98,7 +98,27 @@ describe('a session with damaged sources', () => {
     expect(shown.locals).toBeLessThan((await walk(() => {})).locals)
   })
 
-  it('reads structs that hold themselves, and types that are nested too deeply', () => {
+  it('shows all of sources of 10 MB', async () => {
+    const shown = await walk((build) => {
+      const { sources } = (build as unknown as { input: { sources: Record<string, { content: string }> } })
+        .input
+      for (const source of Object.values(sources)) source.content += '// a long comment\n'.repeat(580_000)
+    })
+    expect(Math.min(...Object.values(shown))).toBeGreaterThan(0)
+  })
+
+  it('reads trees that hold themselves', async () => {
+    const compilation = readCompilation(debuggerBuild('Old-0.8.35'))
+    const [source] = Object.values(compilation.output.sources) as [{ ast: Json & { nodes: Json[] } }]
+    const nodes = objectsIn(source.ast)
+    for (const node of nodes) if (Array.isArray(node.nodes)) node.nodes.push(node, source.ast)
+    const block = nodes.find(({ nodeType }) => nodeType === 'Block') as Json & { statements: Json[] }
+    block.statements.push(block)
+    const sources = await DebugSources.read(compilation, new CompilationMap(compilation))
+    expect(sources.layoutOf('Old', 'Old.sol')?.variables.length).toBeGreaterThan(5)
+  })
+
+  it('reads structs that hold themselves, and types that are nested too deeply', async () => {
     const build = debuggerBuild('Old-0.8.35')
     const structs = trees(build).filter(({ nodeType }) => nodeType === 'StructDefinition')
     const [item] = structs as [Json & { members: Json[] }]
@@ -108,7 +128,7 @@ describe('a session with damaged sources', () => {
     for (let depth = 0; depth < 500; depth++) deep = { nodeType: 'ArrayTypeName', baseType: deep }
     item.members.push({ nodeType: 'VariableDeclaration', name: 'deep', typeName: deep })
     const compilation = readCompilation(build)
-    const sources = new DebugSources(compilation, new CompilationMap(compilation))
+    const sources = await DebugSources.read(compilation, new CompilationMap(compilation))
     expect(sources.layoutOf('Old', 'Old.sol')).toBeUndefined()
   })
 })

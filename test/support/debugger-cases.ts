@@ -33,6 +33,32 @@ export function debuggerBuild(name: string): BuildInfo {
   return JSON.parse(brotliDecompressSync(readFileSync(file)).toString())
 }
 
+/** Sends a transaction; its hash. It may fail. */
+export async function sendTo(
+  node: Node,
+  transaction: { readonly from?: Hex; readonly to?: Hex; readonly data: string },
+): Promise<Hex> {
+  const sent = { from: SENDER, gas: '0x67c280', ...transaction }
+  try {
+    return (await node.request({ method: 'eth_sendTransaction', params: [sent] })) as Hex
+  } catch (error) {
+    // It failed, and is mined.
+    const latest = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
+    const [hash] = (latest as { transactions: Hex[] }).transactions
+    if (hash === undefined) throw error
+    return hash
+  }
+}
+
+/** Opens a mined transaction. */
+export async function debugged({ engine }: Node, hash: Hex): Promise<OpenDebugSession> {
+  const { block, index } = engine.queries.transaction(hash) ?? {}
+  if (block === undefined || index === undefined) throw new Error(`${hash} is not mined`)
+  const opened = await engine.debugger.open({ kind: 'transaction', block, index })
+  if (opened === undefined) throw new Error(`${hash} runs no code`)
+  return opened
+}
+
 /** A node that knows the sources of a build-info, with its contract deployed. */
 export class DebuggerCase {
   readonly node: Node
@@ -56,17 +82,8 @@ export class DebuggerCase {
   }
 
   /** Sends a transaction; its hash. It may fail. */
-  async send(transaction: { readonly to?: Hex; readonly data: string }): Promise<Hex> {
-    const sent = { from: SENDER, gas: '0x67c280', ...transaction }
-    try {
-      return (await this.node.request({ method: 'eth_sendTransaction', params: [sent] })) as Hex
-    } catch (error) {
-      // It failed, and is mined.
-      const latest = await this.node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
-      const [hash] = (latest as { transactions: Hex[] }).transactions
-      if (hash === undefined) throw error
-      return hash
-    }
+  send(transaction: { readonly to?: Hex; readonly data: string }): Promise<Hex> {
+    return sendTo(this.node, transaction)
   }
 
   async deploy(...args: readonly unknown[]): Promise<{ readonly hash: Hex; readonly address: Hex }> {
@@ -81,13 +98,8 @@ export class DebuggerCase {
   }
 
   /** Opens a mined transaction. */
-  async debug(hash: Hex): Promise<OpenDebugSession> {
-    const { engine } = this.node
-    const { block, index } = engine.queries.transaction(hash) ?? {}
-    if (block === undefined || index === undefined) throw new Error(`${hash} is not mined`)
-    const opened = await engine.debugger.open({ kind: 'transaction', block, index })
-    if (opened === undefined) throw new Error(`${hash} runs no code`)
-    return opened
+  debug(hash: Hex): Promise<OpenDebugSession> {
+    return debugged(this.node, hash)
   }
 }
 

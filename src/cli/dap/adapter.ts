@@ -1,44 +1,33 @@
 /** The debug adapter: one editor's session over the Debug Adapter Protocol, with a node's debugger behind it. */
 import {
-  Breakpoint,
   DebugSession,
   InitializedEvent,
   Response,
   type Scope,
-  Source,
-  StackFrame,
-  StoppedEvent,
   TerminatedEvent,
   Thread,
 } from '@vscode/debugadapter'
 import type { DebugProtocol } from '@vscode/debugprotocol'
 import { messageOf } from '../../errors.ts'
 import { createRemote } from '../remote.ts'
+import { EditorBreakpoints } from './breakpoints.ts'
+import { CAPABILITIES } from './capabilities.ts'
+import { type Conversions, EditorPlaces } from './editor-places.ts'
 import { framesOf } from './frames.ts'
+import { Moves, stoppedEvent, THREAD } from './moves.ts'
 import { faultOf } from './requests.ts'
-import { boundLine, SourcePaths } from './source-paths.ts'
+import { SourcePaths } from './source-paths.ts'
 import { type LaunchOptions, launchOptions, targetOf } from './targets.ts'
 import { VariableReferences } from './variables.ts'
-import { type Move, RemoteSession, type WireFrame, type WirePlace } from './wire.ts'
+import { type Move, RemoteSession, type WirePlace } from './wire.ts'
 
-const THREAD = 1
 /** Of every error that a request of an editor gets. */
 const ERROR_CODE = 1
-
-/** What an editor shows for the reasons of a stop. */
-const STOPS: Readonly<Record<WirePlace['reason'], readonly [reason: string, text?: string]>> = {
-  step: ['step'],
-  breakpoint: ['breakpoint'],
-  event: ['breakpoint', 'an event was logged'],
-  failure: ['exception'],
-  start: ['entry', 'the beginning'],
-  end: ['step', 'the end'],
-}
 
 /** What a session has once a target is open. */
 interface Open {
   readonly session: RemoteSession
-  readonly paths: SourcePaths
+  readonly places: EditorPlaces
   readonly variables: VariableReferences
 }
 
@@ -46,12 +35,21 @@ interface Open {
 export class NodeDebugSession extends DebugSession {
   #options: LaunchOptions | undefined
   #open: Open | undefined
-  /** Lines by source. */
-  readonly #lines = new Map<string, readonly number[]>()
-  #filters: readonly string[] = []
+  readonly #breakpoints = new EditorBreakpoints()
+  readonly #moves = new Moves({
+    session: () => this.#open?.session,
+    breakpoints: () => this.#breakpoints.wire,
+    onStop: (place) => this.#stopped(place),
+    onEnd: (event) => this.sendEvent(event),
+  })
+  readonly #conversions: Conversions = {
+    lineToClient: (line) => this.convertDebuggerLineToClient(line),
+    lineFromClient: (line) => this.convertClientLineToDebugger(line),
+    columnToClient: (column) => this.convertDebuggerColumnToClient(column),
+    pathToClient: (path) => this.convertDebuggerPathToClient(path),
+    pathFromClient: (path) => this.convertClientPathToDebugger(path),
+  }
   #isOver = false
-  /** Ends with the last move: one is made at a time. */
-  #moves: Promise<void> = Promise.resolve()
 
   constructor() {
     super()
@@ -77,24 +75,7 @@ export class NodeDebugSession extends DebugSession {
   }
 
   protected override initializeRequest(response: DebugProtocol.InitializeResponse): void {
-    response.body = {
-      supportsConfigurationDoneRequest: true,
-      supportsStepBack: true,
-      supportsEvaluateForHovers: true,
-      supportsExceptionInfoRequest: true,
-      supportsSteppingGranularity: true,
-      supportsLoadedSourcesRequest: true,
-      supportsTerminateRequest: true,
-      exceptionBreakpointFilters: [
-        {
-          filter: 'failures',
-          label: 'Reverts and failures',
-          description: 'Also those that code catches',
-          default: true,
-        },
-        { filter: 'events', label: 'Events', description: 'Stop where an event is logged', default: false },
-      ],
-    }
+    response.body = CAPABILITIES
     this.sendResponse(response)
   }
 
@@ -128,7 +109,11 @@ export class NodeDebugSession extends DebugSession {
       this.#options = options
       this.#open = {
         session,
-        paths: new SourcePaths(session.sources, options.sourceRoot ?? process.cwd()),
+        places: new EditorPlaces(
+          session.sources,
+          new SourcePaths(session.sources, options.sourceRoot ?? process.cwd()),
+          this.#conversions,
+        ),
         variables: new VariableReferences(session),
       }
     })
@@ -154,49 +139,18 @@ export class NodeDebugSession extends DebugSession {
     const place = this.#open?.session.place
     if (place === undefined) return
     if (place.reason === 'start' && this.#options?.stopOnEntry === false) {
-      this.#queue({ move: 'continue', direction: 'forward' })
+      this.#moves.add({ move: 'continue', direction: 'forward' })
     } else this.#stopped(place)
   }
 
   #stopped(place: WirePlace): void {
     this.#open?.variables.reset()
-    const [reason, text] = STOPS[place.reason]
-    const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, THREAD)
-    event.body.allThreadsStopped = true
-    const shown = place.reason === 'failure' ? place.failure : text
-    if (shown !== undefined) {
-      event.body.text = shown
-      event.body.description = shown
-    }
-    this.sendEvent(event)
-  }
-
-  #queue(move: Move): void {
-    this.#moves = this.#moves.then(() => this.#move(move))
-  }
-
-  /** Moves and reports where; a move forward at the end ends the session. Never rejects. */
-  async #move(move: Move): Promise<void> {
-    const session = this.#open?.session
-    if (session === undefined) return
-    const before = session.place
-    try {
-      const place = await session.move(move, {
-        lines: [...this.#lines].flatMap(([file, lines]) => lines.map((line) => ({ file, line }))),
-        anyEvent: this.#filters.includes('events'),
-        failures: this.#filters.includes('failures'),
-      })
-      const isOver = place.reason === 'end' && before.step === place.step
-      if (isOver) this.sendEvent(new TerminatedEvent())
-      else this.#stopped(place)
-    } catch (error) {
-      this.#stopped({ ...before, reason: 'step', failure: messageOf(error) })
-    }
+    this.sendEvent(stoppedEvent(place))
   }
 
   #moving(response: DebugProtocol.Response, move: Move, granularity?: string): void {
     void this.#answer(response, () => void this.#opened())
-    this.#queue(granularity === 'instruction' ? { ...move, move: 'instruction' } : move)
+    this.#moves.add(granularity === 'instruction' ? { ...move, move: 'instruction' } : move)
   }
 
   protected override continueRequest(response: DebugProtocol.ContinueResponse): void {
@@ -238,38 +192,13 @@ export class NodeDebugSession extends DebugSession {
     this.sendResponse(response)
   }
 
-  #sourceAt(file: string): DebugProtocol.Source {
-    const { paths, session } = this.#opened()
-    const path = paths.fileOf(file)
-    const name = file.split('/').at(-1) ?? file
-    if (path !== undefined) return new Source(name, this.convertDebuggerPathToClient(path))
-    const index = session.sources.findIndex((source) => source.file === file)
-    return { name, path: file, sourceReference: index + 1 }
-  }
-
-  #frame(frame: WireFrame, index: number): DebugProtocol.StackFrame {
-    const { contract, function: called, file, line, column, endLine, endColumn, address } = frame
-    const name = [contract ?? address, called].filter((part) => part !== undefined).join('.') || '?'
-    const shown = new StackFrame(index, name)
-    if (file === undefined || line === undefined)
-      return { ...shown, line: 0, column: 0, presentationHint: 'subtle' }
-    return {
-      ...shown,
-      source: this.#sourceAt(file),
-      line: this.convertDebuggerLineToClient(line),
-      column: this.convertDebuggerColumnToClient(column ?? 1),
-      ...(endLine !== undefined && { endLine: this.convertDebuggerLineToClient(endLine) }),
-      ...(endColumn !== undefined && { endColumn: this.convertDebuggerColumnToClient(endColumn) }),
-    }
-  }
-
   protected override stackTraceRequest(
     response: DebugProtocol.StackTraceResponse,
     { startFrame = 0, levels = 0 }: DebugProtocol.StackTraceArguments,
   ): void {
     void this.#answer(response, () => {
-      const { stack } = this.#opened().session.place
-      const frames = stack.map((frame, index) => this.#frame(frame, index))
+      const { session, places } = this.#opened()
+      const frames = session.place.stack.map((frame, index) => places.frame(frame, index))
       const end = levels > 0 ? startFrame + levels : undefined
       response.body = { stackFrames: frames.slice(startFrame, end), totalFrames: frames.length }
     })
@@ -308,27 +237,8 @@ export class NodeDebugSession extends DebugSession {
     { source, breakpoints = [] }: DebugProtocol.SetBreakpointsArguments,
   ): void {
     void this.#answer(response, () => {
-      const { paths, session } = this.#opened()
-      const reference = source.sourceReference ?? 0
-      const found =
-        reference > 0
-          ? session.sources[reference - 1]
-          : paths.sourceOf(this.convertClientPathToDebugger(source.path ?? ''))
-      const bound = breakpoints.map(
-        ({ line }) => found && boundLine(found, this.convertClientLineToDebugger(line)),
-      )
-      if (found !== undefined)
-        this.#lines.set(
-          found.file,
-          bound.flatMap((line) => line ?? []),
-        )
-      response.body = {
-        breakpoints: bound.map((line) =>
-          line === undefined
-            ? { ...new Breakpoint(false), message: 'No statement of the sources that run is here.' }
-            : new Breakpoint(true, this.convertDebuggerLineToClient(line)),
-        ),
-      }
+      const { places } = this.#opened()
+      response.body = { breakpoints: this.#breakpoints.setLines(source, breakpoints, places) }
     })
   }
 
@@ -336,7 +246,7 @@ export class NodeDebugSession extends DebugSession {
     response: DebugProtocol.SetExceptionBreakpointsResponse,
     { filters }: DebugProtocol.SetExceptionBreakpointsArguments,
   ): void {
-    this.#filters = filters
+    this.#breakpoints.filters = filters
     this.sendResponse(response)
   }
 
@@ -364,7 +274,8 @@ export class NodeDebugSession extends DebugSession {
 
   protected override loadedSourcesRequest(response: DebugProtocol.LoadedSourcesResponse): void {
     void this.#answer(response, () => {
-      response.body = { sources: this.#opened().session.sources.map(({ file }) => this.#sourceAt(file)) }
+      const { session, places } = this.#opened()
+      response.body = { sources: session.sources.map(({ file }) => places.sourceAt(file)) }
     })
   }
 

@@ -31,9 +31,3 @@ export class SourcePaths {
     return fitting.toSorted((a, b) => b.file.length - a.file.length)[0]
   }
 }
-
-/** The line at which a breakpoint stops: the first at which a statement begins, from the wanted one on. */
-export function boundLine({ lines, content }: WireSource, wanted: number): number | undefined {
-  if (lines.length > 0) return lines.find((line) => line >= wanted)
-  return wanted <= content.split('\n').length ? wanted : undefined
-}

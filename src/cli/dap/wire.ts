@@ -1,46 +1,32 @@
 /** The debugger of a node, as it answers over JSON-RPC. */
 import { z } from 'zod'
+import {
+  debugFrameMembers,
+  debugMachineMembers,
+  debugPlaceMembers,
+  debugSourceMembers,
+  debugVariableMembers,
+} from '../../rpc/wire/debugger.ts'
 import type { Remote } from '../remote.ts'
 
-const Frame = z.looseObject({
-  contract: z.string().optional(),
-  function: z.string().optional(),
-  file: z.string().optional(),
-  line: z.int().optional(),
-  column: z.int().optional(),
-  endLine: z.int().optional(),
-  endColumn: z.int().optional(),
-  address: z.string().optional(),
-})
+// A node of another version may answer more members.
+const Frame = z.looseObject(debugFrameMembers())
 /** An open frame. */
 export type WireFrame = z.output<typeof Frame>
 
-const Place = z.looseObject({
-  session: z.string(),
-  step: z.int(),
-  steps: z.int(),
-  reason: z.enum(['step', 'breakpoint', 'event', 'failure', 'start', 'end']),
-  failure: z.string().optional(),
-  stack: z.array(Frame),
-})
+const Place = z.looseObject({ ...debugPlaceMembers(), stack: z.array(Frame) })
 /** Where a session stands. */
 export type WirePlace = z.output<typeof Place>
 
-const Variable = z.looseObject({ name: z.string(), type: z.string(), value: z.string(), size: z.int() })
+const Variable = z.looseObject(debugVariableMembers())
 /** A variable, or a part of one. */
 export type WireVariable = z.output<typeof Variable>
 
-const Machine = z.looseObject({
-  pc: z.int(),
-  opcode: z.string(),
-  stack: z.array(z.string()),
-  memory: z.string(),
-  storage: z.record(z.string(), z.string()),
-})
+const Machine = z.looseObject(debugMachineMembers())
 /** Stack, memory and storage of a frame. */
 export type WireMachine = z.output<typeof Machine>
 
-const Source = z.looseObject({ file: z.string(), content: z.string(), lines: z.array(z.int()) })
+const Source = z.looseObject(debugSourceMembers())
 /** A source of the execution, and the lines at which statements begin. */
 export type WireSource = z.output<typeof Source>
 

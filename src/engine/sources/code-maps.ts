@@ -70,7 +70,7 @@ export class CodeMaps {
     if (kept !== undefined) return kept
     const [compilation, map] = [await this.#store.get(id), await this.compilation(id)]
     if (compilation === undefined || map === undefined) return undefined
-    const sources = new DebugSources(compilation, map)
+    const sources = await DebugSources.read(compilation, map, createEventLoopYield('query'))
     this.#debugSources.set(id, sources)
     return sources
   }

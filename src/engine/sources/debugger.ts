@@ -11,7 +11,8 @@ import type { CallRequest } from '../../execution/request.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { CodeMap } from '../../source-level/code-map.ts'
 import type { RecordedMessage } from '../../source-level/message-recorder.ts'
-import { createEventLoopYield } from '../event-loop.ts'
+import { type Demand, runOnce } from '../../state/fork/demand.ts'
+import { createEventLoopYield, type EventLoopYield } from '../event-loop.ts'
 import type { BlockReference, BlockView, SimulationOptions } from '../model.ts'
 import type { SequencePlace } from '../queries/call-sequence.ts'
 import type { Replays } from '../queries/replay.ts'
@@ -51,6 +52,8 @@ export interface OpenDebugSession {
    * `limit-exceeded` where the state that it ran on has changed.
    */
   settle(timeoutMs?: number): Promise<void>
+  /** Reads of the session, also what the run did not: the work runs again where a fork has to fetch that. */
+  read<T>(work: (session: DebugSession) => T): Promise<T>
   /** Lets go of the states that the session reads. */
   close(): void
 }
@@ -71,6 +74,8 @@ interface Parts {
     StepSimulations & {
       block(reference: BlockReference): MaybePromise<BlockView | undefined>
     }
+  /** Absent without a fork. What is read of a state is kept, so that reads throw where something is missing, and start again. */
+  readonly demand?: Pick<Demand, 'run' | 'restart'> | undefined
   /** Keeps states readable until the returned function is called. */
   holdStates(): (() => void) | undefined
   /** Bytes of the states of a session. */
@@ -101,8 +106,8 @@ export class SourceDebugger implements Debugger {
   async open(target: DebugTarget, timeoutMs?: number): Promise<OpenDebugSession | undefined> {
     const execution = await this.#run(target, undefined, timeoutMs)
     if (execution === undefined || execution.length === 0) return undefined
-    const mappedCode = await this.#mappedCodes(execution.root)
     const pause = createEventLoopYield('query')
+    const mappedCode = await this.#mappedCodes(execution.root, pause)
     const steps = await readSourceSteps({
       execution,
       mappedCode: (message) => mappedCode.get(message),
@@ -120,6 +125,10 @@ export class SourceDebugger implements Debugger {
         const states = await this.#run(target, session.step, limitMs)
         if (states !== undefined) session.keep(states)
       },
+      read: async (work) => {
+        const { demand } = this.#parts
+        return demand === undefined ? work(session) : demand.restart(async () => work(session))
+      },
       close() {
         release?.()
         release = undefined
@@ -134,10 +143,15 @@ export class SourceDebugger implements Debugger {
   }
 
   /** Runs a target; the states around a step are kept, by default around the last one. */
-  async #run(
+  #run(target: DebugTarget, wanted: number | undefined, timeoutMs?: number): Promise<Execution | undefined> {
+    const onDemand = this.#parts.demand?.run ?? runOnce
+    return onDemand(() => this.#runOnce(target, wanted, timeoutMs))
+  }
+
+  async #runOnce(
     target: DebugTarget,
     wanted: number | undefined,
-    timeoutMs?: number,
+    timeoutMs: number | undefined,
   ): Promise<Execution | undefined> {
     const { queries } = this.#parts
     const recorder = new ExecutionRecorder({
@@ -160,12 +174,16 @@ export class SourceDebugger implements Debugger {
     return recorder.execution()
   }
 
-  async #mappedCodes(root: RecordedMessage): Promise<ReadonlyMap<RecordedMessage, MappedCode>> {
+  async #mappedCodes(
+    root: RecordedMessage,
+    pause: EventLoopYield,
+  ): Promise<ReadonlyMap<RecordedMessage, MappedCode>> {
     const codeOf = await this.#parts.maps.of(root)
     const byCode = new Map<CodeMap, MappedCode | undefined>()
     const found = new Map<RecordedMessage, MappedCode>()
     const messages = [root]
     for (const message of messages) {
+      await pause()
       const code = codeOf(message)
       if (code !== undefined && !byCode.has(code)) {
         const sources = await this.#parts.maps.debugSources(code.compilation)

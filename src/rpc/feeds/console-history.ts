@@ -1,7 +1,8 @@
-/** The last lines of console.log and failures of calls and transactions, for pages that are opened later. */
+/** The last lines of console.log and failures of calls and transactions, for pages and debuggers that are opened later. */
 
 import type { Hex } from '../../encoding/hex.ts'
 import type { CurrentEngine } from '../../engine/engine-holder.ts'
+import type { FailedCall } from '../../engine/model.ts'
 import type { Session } from '../session.ts'
 
 /** Entries, and characters in all of them. */
@@ -17,6 +18,9 @@ export interface ConsoleEntry {
   readonly age: number
 }
 
+/** What failed last. */
+export type LastFailure = { readonly transaction: Hex } | { readonly call: FailedCall }
+
 type Kept = Omit<ConsoleEntry, 'age'> & { readonly at: number; readonly length: number }
 
 /** The console output of one node, from its start. */
@@ -24,18 +28,37 @@ export class ConsoleHistory {
   readonly #elapsed: () => number
   readonly #kept: Kept[] = []
   #length = 0
+  #failedTransaction: Hex | undefined
+  #failure: LastFailure | undefined
 
   /** `elapsed`: milliseconds from any origin. */
   constructor({ events }: Pick<CurrentEngine, 'events'>, elapsed: () => number) {
     this.#elapsed = elapsed
     events.on('chain', ({ notes = [] }) => {
-      for (const [hash, { console = [], failure }] of notes) this.#add(hash, console, failure?.reason)
+      for (const [transaction, { console = [], failure }] of notes) {
+        this.#add(transaction, console, failure?.reason)
+        if (failure === undefined) continue
+        this.#failedTransaction = transaction
+        this.#failure = { transaction }
+      }
     })
     events.on('console', ({ texts, transaction }) => {
       // The output of transactions comes with the change of the chain.
       if (transaction === undefined) this.#add(null, texts)
     })
-    events.on('failedCall', ({ error }) => this.#add(null, [], error.message))
+    events.on('failedCall', (call) => {
+      this.#add(null, [], call.error.message)
+      this.#failure = { call }
+    })
+    events.on('replaced', () => {
+      this.#failure = this.#failedTransaction = undefined
+    })
+  }
+
+  /** What failed last on this chain. A caller with a key gets transactions only: calls are those of others. */
+  lastFailure({ owner }: Pick<Session, 'owner'>): LastFailure | undefined {
+    if (owner === '') return this.#failure
+    return this.#failedTransaction && { transaction: this.#failedTransaction }
   }
 
   /** The entries, the oldest first. A caller with a key gets those of transactions only. */

@@ -1,7 +1,6 @@
 /** The debugger sessions of callers: a few at once, which end with their connection, and when they are not used. */
 import type { Hex } from '../../encoding/hex.ts'
 import type { CurrentEngine } from '../../engine/engine-holder.ts'
-import type { FailedCall } from '../../engine/model.ts'
 import type { RandomBytes } from '../../engine/randomness.ts'
 import type { OpenDebugSession } from '../../engine/sources/debugger.ts'
 import { invalidParams } from '../../errors.ts'
@@ -22,9 +21,6 @@ interface Kept {
   used: number
 }
 
-/** What failed last. */
-export type LastFailure = { readonly transaction: Hex } | { readonly call: FailedCall }
-
 interface Parts {
   readonly node: CurrentEngine
   /** Milliseconds from any start. */
@@ -36,33 +32,13 @@ interface Parts {
 export class DebugSessions {
   readonly #parts: Parts
   readonly #kept = new Map<Hex, Kept>()
-  #failedTransaction: Hex | undefined
-  #failure: LastFailure | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { events } = parts.node
-    events.on('failedCall', (call) => {
-      this.#failure = { call }
-    })
-    events.on('chain', ({ notes = [] }) => {
-      for (const [transaction, { failure }] of notes) {
-        if (failure === undefined) continue
-        this.#failedTransaction = transaction
-        this.#failure = { transaction }
-      }
-    })
-    events.on('replaced', () => {
+    parts.node.events.on('replaced', () => {
       for (const id of [...this.#kept.keys()]) this.#forget(id)
-      this.#failure = this.#failedTransaction = undefined
     })
-  }
-
-  /** What failed last since the node started. A caller with a key gets transactions only: calls are those of others. */
-  lastFailure({ owner }: Pick<Session, 'owner'>): LastFailure | undefined {
-    if (owner === '') return this.#failure
-    return this.#failedTransaction && { transaction: this.#failedTransaction }
   }
 
   /** Keeps a session for a caller; its id. */

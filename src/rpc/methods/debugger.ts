@@ -152,7 +152,7 @@ export const evm_debugFailure = method({
   errors: ['block-not-found'],
   examples: [{ params: [], result: null }],
   run(_, context) {
-    const failure = context.debugSessions.lastFailure(context.session)
+    const failure = context.consoleHistory.lastFailure(context.session)
     if (failure === undefined) return null
     if ('call' in failure) return open({ kind: 'call', ...failure.call }, context)
     const target = transactionTarget(failure.transaction, context)
@@ -223,11 +223,13 @@ export const evm_debugVariables = method({
   async run({ session: id, frame, scope, path, start, count }, context) {
     const opened = context.debugSessions.find(id, context.session)
     await opened.settle(timeLeft(context))
-    const values = opened.session.variables(frame, scope)
-    if (values === undefined) return null
-    const shown =
-      path.length === 0 ? values.slice(start, start + count) : partAt(values, path).parts(start, count)
-    return shown.map(toRpcVariable)
+    return opened.read((session) => {
+      const values = session.variables(frame, scope)
+      if (values === undefined) return null
+      const shown =
+        path.length === 0 ? values.slice(start, start + count) : partAt(values, path).parts(start, count)
+      return shown.map(toRpcVariable)
+    })
   },
 })
 
@@ -244,7 +246,7 @@ export const evm_debugEvaluate = method({
     const opened = context.debugSessions.find(id, context.session)
     await opened.settle(timeLeft(context))
     try {
-      return toRpcVariable(opened.session.evaluate(frame, expression))
+      return await opened.read((session) => toRpcVariable(session.evaluate(frame, expression)))
     } catch (error) {
       if (error instanceof VariableError) throw invalidParams(`expression: ${error.message}`)
       throw error
@@ -264,9 +266,10 @@ export const evm_debugMachine = method({
   async run({ session: id, frame }, context) {
     const opened = context.debugSessions.find(id, context.session)
     await opened.settle(timeLeft(context))
-    const { session } = opened
-    const state = session.machine(frame)
-    return state === undefined ? null : toRpcMachine(session, state, session.storage(frame))
+    return opened.read((session) => {
+      const state = session.machine(frame)
+      return state === undefined ? null : toRpcMachine(session, state, session.storage(frame))
+    })
   },
 })
 
