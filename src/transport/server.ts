@@ -23,6 +23,7 @@ import type { IpcServer } from './ipc.ts'
 import type { ApiKeyClient } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import { callableHost } from './listen.ts'
+import { type McpPages, mcpPath, openMcp } from './mcp-pages.ts'
 import { type Monitored, MonitoringPages } from './monitoring-pages.ts'
 import { type MonitoringServer, serveMonitoring } from './monitoring-server.ts'
 import { Policy } from './policy.ts'
@@ -88,10 +89,9 @@ interface Opened {
 
 /** Opens the key file that the options name; without one the code of API keys is not loaded. */
 async function authenticationOf(
-  options: ResolvedServeOptions,
+  { apiKeys, redis, maxSocketsPerKey }: ResolvedServeOptions,
   logger: Logger,
 ): Promise<Authentication | undefined> {
-  const { apiKeys, redis, maxSocketsPerKey } = options
   if (apiKeys === undefined) return undefined
   const { openAuthentication } = await import('./keys/authentication.ts')
   return openAuthentication({ apiKeys, redis, maxSocketsPerKey, logger })
@@ -114,6 +114,7 @@ class NodeServer {
   readonly #handleRpc: RpcHandler
   readonly #explorer: Explorer | undefined
   readonly #apis: ApiPages | undefined
+  readonly #mcp: McpPages | undefined
   readonly #chains: Chains | undefined
   #router: Promise<RpcHandler> | undefined
   #monitoringServer: MonitoringServer | undefined
@@ -138,8 +139,9 @@ class NodeServer {
       isMounted: false,
       logger,
     })
-    const { apis } = node
-    this.#apis = apis && options.explorerApi ? new ApiPages({ apis, policy, logger }) : undefined
+    this.#apis =
+      node.apis && options.explorerApi ? new ApiPages({ apis: node.apis, policy, logger }) : undefined
+    this.#mcp = options.mcp ? openMcp(dispatcher, policy, options, logger) : undefined
     this.#explorer = options.ui ? openExplorer() : undefined
     this.#sockets = new WebSocketListener({
       policy,
@@ -153,7 +155,7 @@ class NodeServer {
         pool: opened.pool,
         base: dispatcher,
         explorer: this.#explorer,
-        apis: options.explorerApi ? apis : undefined,
+        apis: options.explorerApi ? node.apis : undefined,
         policy,
         sockets: this.#sockets,
         logger,
@@ -235,7 +237,8 @@ class NodeServer {
             isRpcPath: (path) =>
               !RESERVED_PATHS.has(path) &&
               !(this.#chains !== undefined && isChainPath(path)) &&
-              !(this.#apis !== undefined && apiPath(path) !== undefined),
+              !(this.#apis !== undefined && apiPath(path) !== undefined) &&
+              !(this.#mcp !== undefined && mcpPath(path) === ''),
             answer: (exchange, body) => answers.answer(exchange, this.#node.dispatcher, body),
           }
         : undefined,
@@ -266,6 +269,7 @@ class NodeServer {
       monitoring: this.#monitoring,
       explorer: this.#explorer,
       apis: this.#apis,
+      mcp: this.#mcp,
       // The hosted profile shows metrics to keys, or on a port of their own.
       showsMetrics: this.#options.metricsPort === undefined && (authentication !== undefined || !isHosted),
       chains: this.#chains,
@@ -299,7 +303,6 @@ class NodeServer {
   /** The port of HTTP and WebSocket. */
   async #listenOnAll(metricsHost: string): Promise<number> {
     const { host, port, hosts, metricsPort, ipc, maxSocketBuffer } = this.#options
-    const logger = this.#logger
     try {
       if (metricsPort !== undefined) {
         this.#monitoringServer = await serveMonitoring({
@@ -307,7 +310,7 @@ class NodeServer {
           port: metricsPort,
           monitoring: this.#monitoring,
           check: new HostCheck({ bindAddress: metricsHost, hosts, cors: [] }),
-          logger,
+          logger: this.#logger,
         })
       }
       if (ipc !== undefined) {
@@ -318,7 +321,7 @@ class NodeServer {
           path: ipc,
           policy: this.#policy,
           maxBufferBytes: maxSocketBuffer,
-          logger,
+          logger: this.#logger,
         })
       }
       this.#bitcoinRpc = await this.#listenForBitcoin()
