@@ -75,6 +75,8 @@ const KEPT: Readonly<Record<string, string>> = {
   'evm/scheduler.ts: waiting': 'the scheduler: runs that wait for a slice, each removed when it resumes',
   'evm/word.ts: addresses': '512 texts of 42 characters, 32 kB',
   'evm/word.ts: words': '512 words of 32 bytes, 32 kB',
+  'mcp/documents.ts: described': 'titles and first sentences of the documents of the package',
+  'mcp/method-tool.ts: made': 'goes with its method',
   'node/origin.ts: origins': 'goes with its node',
   'rpc/contract-abis.ts: registries': 'goes with its artifact',
   'rpc/openrpc.ts: entries': 'goes with its method',

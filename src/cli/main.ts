@@ -133,6 +133,11 @@ const COMMANDS: readonly (readonly [string, string, () => Promise<Filling>])[] =
     () => import('./dap.ts').then(({ fillDapCommand }) => fillDapCommand),
   ],
   [
+    'mcp',
+    'serve tools for agents (Model Context Protocol) over standard input and output',
+    () => import('./mcp.ts').then(({ fillMcpCommand }) => fillMcpCommand),
+  ],
+  [
     'replay',
     'repeat a recorded session, and name what differs',
     () => import('./replay.ts').then(({ fillReplayCommand }) => fillReplayCommand),

@@ -14,6 +14,12 @@ export interface Remote {
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
+/** A node at an address. */
+export interface HttpRemote extends Remote {
+  /** Sends a request as text and returns the text of the reply. Throws `NodeError` when no node answers. */
+  exchange(text: string): Promise<string>
+}
+
 /** The data of a refused block. */
 const Broken = z.object({
   rule: z.string(),
@@ -38,7 +44,8 @@ function failed(message: string): NodeError {
   return new NodeError('internal', message)
 }
 
-async function post(url: string, body: string): Promise<unknown> {
+/** The JSON of the reply, parsed and as text. */
+async function post(url: string, body: string): Promise<{ readonly value: unknown; readonly text: string }> {
   let response: Response
   try {
     response = await fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
@@ -48,23 +55,25 @@ async function post(url: string, body: string): Promise<unknown> {
     )
   }
   try {
-    return await response.json()
+    const text = await response.text()
+    return { value: JSON.parse(text), text }
   } catch {
     throw failed(`The server at ${shownAddress(url)} is not a node: HTTP ${response.status} without JSON.`)
   }
 }
 
 /** Throws `invalid-options` when the address is malformed. */
-export function createRemote(url: string): Remote {
+export function createRemote(url: string): HttpRemote {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new NodeError('invalid-options', `--url expects an address such as ${DEFAULT_URL}.`)
   }
   const shown = shownAddress(url)
   return {
     shown,
+    exchange: async (text) => (await post(url, text)).text,
     async call(method, params, result) {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-      const reply = Reply.safeParse(await post(url, body))
+      const reply = Reply.safeParse((await post(url, body)).value)
       if (!reply.success) throw failed(`The server at ${shown} is not a node.`)
       const { error } = reply.data
       if (error !== undefined) {

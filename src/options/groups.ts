@@ -26,7 +26,7 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
   {
     title: 'Server',
     keys: words(`host port tlsCert tlsKey unsafeOpen apiKeys maxSocketsPerKey redis trustedProxies cors hosts ipc pool ui explorerApi
-      metricsPort metricsHost fastHttp`),
+      mcp mcpAllow metricsPort metricsHost fastHttp`),
   },
   {
     title: 'JSON-RPC',

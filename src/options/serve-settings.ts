@@ -2,6 +2,7 @@
 import { addressRanges } from './addresses.ts'
 import { BITCOIN_RPC_SETTINGS } from './bitcoin-settings.ts'
 import { BYTES, LONGEST_INTERVAL, listOf, redisUrl, same, splitList, text, whole, yesOrNo } from './kinds.ts'
+import { MCP_SETTINGS } from './mcp-settings.ts'
 import { setting } from './setting.ts'
 
 /** The settings of the transports. */
@@ -162,6 +163,7 @@ export const SERVE_SETTINGS = {
     fallback: undefined,
     fallbackText: '127.0.0.1',
   }),
+  ...MCP_SETTINGS,
   ...BITCOIN_RPC_SETTINGS,
 }
 

@@ -14,6 +14,8 @@ export interface Session extends CallOrigin {
   readonly entitlements: ReadonlySet<Entitlement>
   /** The name that the client gives itself (`User-Agent`); absent in process. */
   readonly userAgent?: string | undefined
+  /** Header fields of the request, or of the one that opened its connection, which name the trace that it belongs to; absent in process. */
+  readonly carrier?: Readonly<Record<string, unknown>> | undefined
   /** Do errors of failed code have its stack trace, whatever the setting for replies is? */
   readonly explains?: true | undefined
   /** Has the caller asked that chaos leaves its calls alone? */

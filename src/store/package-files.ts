@@ -1,5 +1,5 @@
-/** The files that the package has beside its code: its manifest and the genesis of each network. */
-import { readFileSync } from 'node:fs'
+/** The files that the package has beside its code: its manifest, the genesis of each network, its documents. */
+import { readdirSync, readFileSync } from 'node:fs'
 import type { BridgeName } from '../chain/network.ts'
 
 /** Two folders up, both from here and from the chunks of the bundle, which are as deep. */
@@ -25,4 +25,20 @@ export function packageVersion(): string {
 /** The genesis file of a network, not yet checked. */
 export function readGenesisFile(chain: BridgeName): unknown {
   return readJson(`genesis/${chain}.json`)
+}
+
+/** Documents for those who change the code, which the package does not have. */
+const UNSHIPPED = 'internals/'
+
+/** The documents by path, such as `README.md` and `docs/guides/forking.md`. */
+export function documentPaths(): readonly string[] {
+  const names = readdirSync(new URL('docs/', PACKAGE), { recursive: true, encoding: 'utf8' })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.md') && !name.startsWith(UNSHIPPED))
+  return ['README.md', ...names.sort().map((name) => `docs/${name}`)]
+}
+
+/** The text of one of those documents. */
+export function readDocument(path: string): string {
+  return readFileSync(new URL(path, PACKAGE), 'utf8')
 }

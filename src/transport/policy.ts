@@ -4,7 +4,7 @@ import type { Entitlement } from '../rpc/session.ts'
 import { type BanCheck, createBanCheck, NO_SCORING, type PeerScoring } from './ban-check.ts'
 import { type BodyReader, createBodyReader } from './body.ts'
 import { ByteBudget } from './byte-budget.ts'
-import { CHAOS_HEADER } from './exchange.ts'
+import { CHAOS_HEADER, type RpcExchange } from './exchange.ts'
 import { type CallerHeaders, HostCheck } from './host-check.ts'
 import { createRemoteAddressOf, type RemoteAddressOf, requestIdOf } from './incoming-request.ts'
 import type { Authentication } from './keys/authentication.ts'
@@ -73,6 +73,14 @@ export class Policy {
   onClosing(listener: () => void): () => void {
     this.#closeListeners.add(listener)
     return () => this.#closeListeners.delete(listener)
+  }
+
+  /** Takes bytes of a reply from the budget until it is sent; false when the budget is spent. */
+  reserve(exchange: Pick<RpcExchange, 'hold'>, bytes: number): boolean {
+    if (this.budget.isSpent) return false
+    this.budget.take(bytes)
+    exchange.hold(this.transferTimeoutMs, () => this.budget.give(bytes))
+    return true
   }
 
   /** Why Host or Origin of a request is refused. */

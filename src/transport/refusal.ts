@@ -61,6 +61,8 @@ export const WRONG_TYPE = refusal(
   'invalid-request',
   'Content-Type must be application/json or application/json-rpc, without Content-Encoding',
 )
+/** A body that is nested too deeply, or of more lists and objects than data has. */
+export const TOO_COMPLEX_BODY = refusal(400, 'invalid-request', 'The message is too complex')
 /** A body that a middleware in front of `rpcHandler` has read without leaving it in `request.body`. */
 export const BODY_CONSUMED = refusal(
   500,

@@ -7,10 +7,12 @@ import { METRICS_PAGE } from '../rpc/permissions.ts'
 import { openSession, type Session } from '../rpc/session.ts'
 import type { ApiPages } from './api-pages.ts'
 import { type Chains, isChainPath } from './chains.ts'
+import { documentPage } from './document-pages.ts'
 import type { Explorer } from './explorer.ts'
 import { pathOf, RESERVED_PATHS } from './incoming-request.ts'
 import { sessionOf } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
+import type { McpPages } from './mcp-pages.ts'
 import { type MonitoringPages, sendPage } from './monitoring-pages.ts'
 import { clientAt } from './page-key.ts'
 import type { Policy } from './policy.ts'
@@ -27,6 +29,8 @@ export interface RouterParts {
   readonly explorer: Explorer | undefined
   /** Absent where they are turned off. */
   readonly apis: ApiPages | undefined
+  /** Absent where they are turned off. */
+  readonly mcp: McpPages | undefined
   /** False when the metrics page has a port of its own. */
   readonly showsMetrics: boolean
   /** Absent without a pool. */
@@ -129,13 +133,13 @@ export function createRouter(parts: RouterParts): RpcHandler {
   const sessions = new WeakMap<IncomingMessage, Session>()
   const router = Router({ caseSensitive: true })
   router.use(admission(parts))
-  const { apis } = parts
-  if (apis !== undefined) router.use(apiPages(apis))
+  for (const pages of [parts.apis, parts.mcp]) if (pages !== undefined) router.use(ownPages(pages))
   router.use(jsonRpc(parts))
   if (policy.authentication !== undefined) router.use(requireKey(policy.authentication, sessions))
   router.get(['/healthz', '/readyz', '/metrics'], monitoringPage(parts))
   if (explorer !== undefined) router.use(explorerPages(explorer))
   router.get('/openrpc.json', openRpcDocument(parts, sessions))
+  router.get(/\.(md|txt)$/, documents)
   router.use(pageVerbs)
   router.use((request: IncomingMessage, response: ServerResponse) => handleRpc(request, response))
 
@@ -151,10 +155,17 @@ export function createRouter(parts: RouterParts): RpcHandler {
   }
 }
 
-function apiPages(apis: ApiPages): Middleware {
+/** Pages that check keys themselves. */
+function ownPages(pages: ApiPages | McpPages): Middleware {
   return (request, response, next) => {
-    if (!apis.handle(request, response)) next()
+    if (!pages.handle(request, response)) next()
   }
+}
+
+const documents: Middleware = (request, response, next) => {
+  const page = documentPage(pathOf(request.url))
+  if (page === undefined) next()
+  else sendPage(response, page)
 }
 
 function explorerPages(explorer: Explorer): Middleware {

@@ -132,6 +132,7 @@ export class RpcAnswers {
       remote,
       requestId,
       userAgent: headers['user-agent'],
+      carrier: headers,
       isGone: () => exchange.isGone,
       shed(retrySeconds) {
         outcome.status = 503
@@ -157,7 +158,7 @@ export class RpcAnswers {
     const isLong = typeof reply !== 'string'
     const length = isLong ? reply.length : Buffer.byteLength(reply)
     const held = isLong ? Math.ceil(length / PACKED) : length
-    if (length > SMALL_BYTES && !this.#reserve(exchange, held)) return void decline(exchange, BUSY)
+    if (length > SMALL_BYTES && !this.#policy.reserve(exchange, held)) return void decline(exchange, BUSY)
     const progress = dispatcher.position?.()
     const fields: Record<string, string | number> = {}
     if (progress !== undefined) fields[SEQUENCE_HEADER] = progress.sequence
@@ -170,15 +171,6 @@ export class RpcAnswers {
     if (error instanceof NodeError) return void decline(exchange, full(error.message))
     this.#logger.error('a request failed outside its method', { error, request: exchange.requestId })
     decline(exchange, BROKEN)
-  }
-
-  /** Takes bytes from the budget until the answer is sent; false when it is spent. */
-  #reserve(exchange: RpcExchange, bytes: number): boolean {
-    const { budget, transferTimeoutMs } = this.#policy
-    if (budget.isSpent) return false
-    budget.take(bytes)
-    exchange.hold(transferTimeoutMs, () => budget.give(bytes))
-    return true
   }
 }
 

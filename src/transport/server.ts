@@ -21,6 +21,7 @@ import { pathOf, RESERVED_PATHS } from './incoming-request.ts'
 import type { ApiKeyClient } from './keys/api-key-client.ts'
 import type { Authentication } from './keys/authentication.ts'
 import { callableHost } from './listen.ts'
+import { type McpPages, mcpPath, openMcp } from './mcp-pages.ts'
 import { type Monitored, MonitoringPages } from './monitoring-pages.ts'
 import { Policy } from './policy.ts'
 import { BROKEN, HEADERS_TOO_LARGE, MALFORMED, RPC_VERBS, refuse, refuseSocket, TOO_SLOW } from './refusal.ts'
@@ -86,10 +87,9 @@ interface Opened {
 
 /** Opens the key file that the options name; without one the code of API keys is not loaded. */
 async function authenticationOf(
-  options: ResolvedServeOptions,
+  { apiKeys, redis, maxSocketsPerKey }: ResolvedServeOptions,
   logger: Logger,
 ): Promise<Authentication | undefined> {
-  const { apiKeys, redis, maxSocketsPerKey } = options
   if (apiKeys === undefined) return undefined
   const { openAuthentication } = await import('./keys/authentication.ts')
   return openAuthentication({ apiKeys, redis, maxSocketsPerKey, logger })
@@ -112,6 +112,7 @@ class NodeServer {
   readonly #handleRpc: RpcHandler
   readonly #explorer: Explorer | undefined
   readonly #apis: ApiPages | undefined
+  readonly #mcp: McpPages | undefined
   readonly #chains: Chains | undefined
   readonly #sidePorts: SidePorts
   #router: Promise<RpcHandler> | undefined
@@ -134,8 +135,9 @@ class NodeServer {
       isMounted: false,
       logger,
     })
-    const { apis } = node
-    this.#apis = apis && options.explorerApi ? new ApiPages({ apis, policy, logger }) : undefined
+    this.#apis =
+      node.apis && options.explorerApi ? new ApiPages({ apis: node.apis, policy, logger }) : undefined
+    this.#mcp = options.mcp ? openMcp(dispatcher, policy, options, logger) : undefined
     this.#explorer = options.ui ? openExplorer() : undefined
     this.#sockets = new WebSocketListener({
       policy,
@@ -149,7 +151,7 @@ class NodeServer {
         pool: opened.pool,
         base: dispatcher,
         explorer: this.#explorer,
-        apis: options.explorerApi ? apis : undefined,
+        apis: options.explorerApi ? node.apis : undefined,
         policy,
         sockets: this.#sockets,
         logger,
@@ -236,7 +238,8 @@ class NodeServer {
             isRpcPath: (path) =>
               !RESERVED_PATHS.has(path) &&
               !(this.#chains !== undefined && isChainPath(path)) &&
-              !(this.#apis !== undefined && apiPath(path) !== undefined),
+              !(this.#apis !== undefined && apiPath(path) !== undefined) &&
+              !(this.#mcp !== undefined && mcpPath(path) === ''),
             answer: (exchange, body) => answers.answer(exchange, this.#node.dispatcher, body),
           }
         : undefined,
@@ -267,6 +270,7 @@ class NodeServer {
       monitoring: this.#monitoring,
       explorer: this.#explorer,
       apis: this.#apis,
+      mcp: this.#mcp,
       // The hosted profile shows metrics to keys, or on a port of their own.
       showsMetrics: this.#options.metricsPort === undefined && (authentication !== undefined || !isHosted),
       chains: this.#chains,

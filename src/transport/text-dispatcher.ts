@@ -23,7 +23,7 @@ export interface TextDispatcher {
   /** The same, at once where the answer is there at once; a long reply in pieces. Absent where replies are never long. */
   dispatchPieces?(text: string, session: Session): MaybePromise<string | LongReply | undefined>
   /** The enabled methods of this node; absent for a dispatcher without a list. @internal */
-  readonly methods?: readonly Pick<AnyMethod, 'name' | 'aliases'>[]
+  readonly methods?: readonly AnyMethod[]
   /** What is being answered; absent where nothing is limited. */
   readonly load?: Load
   /** How far a node of a cluster is; absent in a node of its own. @internal */

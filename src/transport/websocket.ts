@@ -65,6 +65,7 @@ export class WebSocketListener {
       remote: policy.remoteAddressOf(request),
       requestId: requestIdOf(request.headers),
       userAgent: request.headers['user-agent'],
+      carrier: request.headers,
       isCalm: asksForCalm(request),
       ...(client !== undefined && sessionOf(client)),
     }
