@@ -6,8 +6,14 @@
 # A port of a container is reached from outside it, so the node listens on all of its addresses. Without keys that lets
 # in whoever reaches the port, and the node does not start without --unsafe-open: give it where the port is
 # published to this machine only, as above, or give it a key file (--profile hosted --api-keys /keys/keys.json).
+#
+# For amd64 and arm64, and with the same bytes for the same commit and base image (timestamps are those of the commit):
+#
+#   docker buildx build --platform linux/amd64,linux/arm64 --build-arg SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) \
+#     --output type=image,name=tandem,rewrite-timestamp=true .
 
-FROM node:20-slim AS build
+# Runs on the machine that builds, whatever the image is for: its output has the native parts for all platforms.
+FROM --platform=$BUILDPLATFORM node:20-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # No dependency needs its install script; native parts come as prebuilt files.
@@ -16,6 +22,8 @@ COPY tsconfig.json rolldown.config.ts ./
 COPY scripts/bundle.mjs scripts/bundle.mjs
 COPY src src
 RUN npm run bundle && npm prune --omit=dev --ignore-scripts
+# Native parts for other systems than the image's.
+RUN rm -rf node_modules/*/prebuilds/android-* node_modules/*/prebuilds/darwin-* node_modules/*/prebuilds/win32-*
 
 FROM node:20-slim
 WORKDIR /app

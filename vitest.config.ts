@@ -24,7 +24,11 @@ const COUNTS_WORK = /support\/(work|growth\/)/
 const IN_BROWSER = /\bCHROMIUM\b/
 
 /** Pack, install and compile: `npm run test:install`. */
-const installing = ['test/packaging/package.test.ts', 'test/runners/runners.test.ts']
+const installing = [
+  'test/packaging/package.test.ts',
+  'test/runners/init.test.ts',
+  'test/runners/runners.test.ts',
+]
 
 /** Processes that are killed, servers that end, disks that are full, the largest requests: `npm run test:faults`. */
 const FAULTS =

@@ -37,6 +37,12 @@ export const ERROR_KINDS = [
   'too-many',
   /** Code reverted or failed; data is the revert payload. */
   'reverted',
+  /** These five: why a wallet refuses a bundle of calls, or knows none, each with its own code in EIP-5792. */
+  'capability-unsupported',
+  'chain-unsupported',
+  'bundle-known',
+  'bundle-unknown',
+  'atomicity-unsupported',
   'unauthorized',
   'overloaded',
   'rate-limited',

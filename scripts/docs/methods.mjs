@@ -27,6 +27,7 @@ const NAMESPACES = {
   ots: 'Methods for the explorer Otterscan.',
   erigon: 'Further methods for Otterscan.',
   personal: 'Accounts whose keys the node holds.',
+  wallet: 'Bundles of calls of the accounts of the node (EIP-5792).',
   hardhat: 'Methods that Hardhat adds to a node.',
   anvil: 'Methods that Anvil adds to a node.',
   miner: 'Starting and stopping the mining schedule.',

@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url'
 export const HERE = fileURLToPath(new URL('.', import.meta.url))
 const ROOT = join(HERE, '../..')
 
+/** The command `tandem`. */
+export const TANDEM = join(ROOT, 'dist/cli/main.js')
+
 /** The command `tandem-anvil`. */
 export const TANDEM_ANVIL = join(ROOT, 'dist/cli/anvil.js')
 
@@ -42,12 +45,12 @@ async function startProgram(args, options = {}) {
 export function startTandem(first, ...rest) {
   const [options, flags] =
     typeof first === 'object' ? [first, rest] : [{}, first === undefined ? [] : [first, ...rest]]
-  return startProgram([join(ROOT, 'dist/cli/main.js'), 'start', '--memory', '--port', '0', ...flags], options)
+  return startProgram([TANDEM, 'start', '--memory', '--port', '0', ...flags], options)
 }
 
 /** Starts `tandem start` on a data directory; flags follow. */
 export function startTandemOn(folder, ...flags) {
-  return startProgram([join(ROOT, 'dist/cli/main.js'), 'start', '--data-dir', folder, ...flags])
+  return startProgram([TANDEM, 'start', '--data-dir', folder, ...flags])
 }
 
 /** Starts `tandem anvil` on a free port. */

@@ -49,7 +49,7 @@ function isWithheld({ name, namespace, notifies, answeredBy, params }: AnyMethod
     answeredBy === 'holder' ||
     WITHHELD.has(namespace) ||
     WITHHELD.has(name) ||
-    params.some(({ parameter }) => parameter.secret === true)
+    params.some(({ parameter }) => parameter.secret !== undefined)
   )
 }
 

@@ -28,6 +28,7 @@ import {
   joiningOf,
   miningOf,
   openPeg,
+  predeployed,
   refuseTakenFork,
   VERSION,
   withKeptRules,
@@ -139,12 +140,13 @@ export class ChainOpener {
     const place = { store, now, random, logger, config, remote, ...own }
     const peg = await openPeg(options, place)
     if (forked !== undefined && peg === undefined) await refuseTakenFork(store)
+    const contracts = forked === undefined ? undefined : await predeployed(options, config)
     const engine = await createEngine({
       ...this.#settings(),
       parentChain: peg?.parentChain,
       config,
       genesis: this.#genesis,
-      ...(forked && { fork: forkStart(forked, accounts, options, peg) }),
+      ...(forked && contracts && { fork: forkStart(forked, accounts, options, contracts, peg) }),
       store,
       accounts: wallet,
       names,

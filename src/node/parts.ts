@@ -11,11 +11,11 @@ import {
   withMinimumGasPrice,
   withRules,
 } from '../chain/config.ts'
-import { type Genesis, LOCAL_BALANCE, parseGenesis } from '../chain/genesis.ts'
+import { type Genesis, type GenesisAlloc, LOCAL_BALANCE, parseGenesis } from '../chain/genesis.ts'
 import { isLocalNetwork, type Network } from '../chain/network.ts'
 import { chosenHeights } from '../chain/rule-choice.ts'
 import { RuleChoiceError } from '../chain/rule-names.ts'
-import { fromHex, type Hex } from '../encoding/hex.ts'
+import type { Hex } from '../encoding/hex.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import type { AccountEdit } from '../engine/dev/state-edits.ts'
 import { forkConfig } from '../engine/fork/fork.ts'
@@ -118,22 +118,27 @@ export async function namesOf({ abi }: ResolvedNodeOptions): Promise<AbiRegistry
   return names
 }
 
-/** Arachnid's deterministic deployment proxy, through which Foundry's scripts create contracts with CREATE2. */
-const CREATE2_DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
-const CREATE2_DEPLOYER_CODE = fromHex(
-  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3',
-)
+/** The well-known contracts that the chain begins with; their code is loaded only where there are any. */
+export async function predeployed(
+  { create2Deployer, predeploy }: ResolvedNodeOptions,
+  { chainId }: ChainConfig,
+): Promise<GenesisAlloc> {
+  const names = [...(create2Deployer ? (['create2'] as const) : []), ...predeploy]
+  if (names.length === 0) return new Map()
+  const { predeployedAccounts } = await import('../chain/predeploys/predeploys.ts')
+  return predeployedAccounts(names, chainId)
+}
 
 /** What a fork begins with: the upstream's state, in which the local accounts have their balance. */
 export function forkStart(
   forked: Pick<ForkStart, 'remote' | 'unpaid'>,
   { toFund }: LocalAccounts,
-  { accountBalance = LOCAL_BALANCE, create2Deployer, alloc = new Map() }: ResolvedNodeOptions,
+  { accountBalance = LOCAL_BALANCE, alloc = new Map() }: ResolvedNodeOptions,
+  contracts: GenesisAlloc,
   peg: Pick<Peg, 'startEdits'> | undefined,
 ): ForkStart {
-  const edits: AccountEdit[] = [...alloc].map(([address, account]) => ({ address, ...account }))
+  const edits: AccountEdit[] = [...contracts, ...alloc].map(([address, account]) => ({ address, ...account }))
   edits.push(...(peg?.startEdits ?? []))
-  if (create2Deployer) edits.push({ address: CREATE2_DEPLOYER, code: CREATE2_DEPLOYER_CODE })
   return { ...forked, toFund, balance: accountBalance, edits }
 }
 
@@ -157,7 +162,7 @@ export async function genesisOf(
   store: Store,
   now: () => number,
 ): Promise<Genesis> {
-  const { genesis, genesisTime, accountBalance, create2Deployer, alloc = new Map() } = options
+  const { genesis, genesisTime, accountBalance, alloc = new Map() } = options
   let timestamp = genesisTime
   if (timestamp === 'now') {
     const blocks = await BlockStore.open(store, config)
@@ -168,7 +173,7 @@ export async function genesisOf(
     addresses: [...toFund, ...(await federationOf(options))],
     balance: accountBalance,
     timestamp,
-    alloc: create2Deployer ? new Map([[CREATE2_DEPLOYER, { code: CREATE2_DEPLOYER_CODE }], ...alloc]) : alloc,
+    alloc: new Map([...(await predeployed(options, config)), ...alloc]),
   })
 }
 

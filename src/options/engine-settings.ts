@@ -1,5 +1,6 @@
 /** Settings of the chain engine: network, database, mining, wallet, pool, clock. */
 import type { BridgeRelease } from '../chain/config.ts'
+import { PREDEPLOY_NAMES, type PredeployName } from '../chain/predeploys/names.ts'
 import {
   address,
   chainName,
@@ -13,6 +14,7 @@ import {
   MAX_CHAIN_ID,
   mining,
   mnemonic,
+  namesOf,
   oneOf,
   paths,
   quantity,
@@ -117,6 +119,16 @@ export const ENGINE_SETTINGS = {
     help: 'have the deterministic deployment proxy at 0x4e59b44847b379578588920ca78fbf26c0b4956c in the genesis of a new local chain',
     fallback: false,
   }),
+  predeploy: setting(
+    namesOf(...PREDEPLOY_NAMES) satisfies Kind<readonly PredeployName[], readonly PredeployName[]>,
+    {
+      flag: '--predeploy <names>',
+      help: `well-known contracts at their addresses in the genesis of a new local chain, or on a fork: ${PREDEPLOY_NAMES.join(', ')}`,
+      fallback: [],
+      fallbackText: 'none',
+      repeatable: ',',
+    },
+  ),
   wallet: setting(yesOrNo, {
     flag: '--no-wallet',
     help: 'hold no keys: no local accounts and no signing',

@@ -13,7 +13,7 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
   {
     title: 'Chain',
     keys: words(`chain preset evm chainId genesisTime init state dataDir memory fsync blockGasLimit minGasPrice gasPrice
-      difficulty create2Deployer bridgeRelease rules activate deactivate`),
+      difficulty create2Deployer predeploy bridgeRelease rules activate deactivate`),
   },
   {
     title: 'Mining and clock',

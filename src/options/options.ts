@@ -104,6 +104,7 @@ const LOCAL_OPTIONS = [
   'alloc',
   'genesis',
   'create2Deployer',
+  'predeploy',
 ] as const
 
 /** Networks whose first block and chain id are fixed. */

@@ -22,7 +22,6 @@ const ETHEREUM_METHODS: ReadonlyMap<string, string> = new Map([
   ['eth_getBlockAccessListByBlockNumber', NO_ACCESS_LISTS],
   ['eth_getBlockAccessListRaw', NO_ACCESS_LISTS],
   ['eth_signRawTransaction', OTHER_CHAIN],
-  ['wallet_getCapabilities', NO_DELEGATION],
   ['wallet_sendTransaction', NO_DELEGATION],
   [
     'debug_executionWitness',

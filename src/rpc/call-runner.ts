@@ -12,6 +12,7 @@ import type { CallListeners } from './call-listeners.ts'
 import type { Route } from './cluster-routes.ts'
 import { createDeadlines, type DeadlineOf, within } from './deadlines.ts'
 import { positional } from './envelope.ts'
+import { CallBundles } from './feeds/call-bundles.ts'
 import { ConsoleHistory } from './feeds/console-history.ts'
 import { DebugSessions } from './feeds/debug-sessions.ts'
 import { Filters } from './feeds/filters.ts'
@@ -88,6 +89,7 @@ export class CallRunner {
       subscriptions: new Subscriptions({ node, options, logger, random, chaos: parts.chaos }),
       consoleHistory: new ConsoleHistory(node, elapsed),
       debugSessions: new DebugSessions({ node, elapsed, random }),
+      bundles: new CallBundles(),
       usage: () => listeners.figures(),
     }
     this.#deadlineOf = createDeadlines(options, parts.methods)
@@ -200,6 +202,7 @@ export class CallRunner {
       subscriptions,
       consoleHistory,
       debugSessions,
+      bundles,
       usage,
     } = this.#shared
     return {
@@ -216,6 +219,7 @@ export class CallRunner {
       subscriptions,
       consoleHistory,
       debugSessions,
+      bundles,
       usage,
     }
   }

@@ -26,6 +26,11 @@ export const ERROR_MEANINGS: Readonly<Record<AnswerKind, string>> = {
   'log-limit': 'The query covers more blocks, or finds more logs, than the limit.',
   'too-many': 'The result, or the number of filters or subscriptions of the caller, would exceed a limit.',
   reverted: 'Code reverted or failed; data is the payload of the revert.',
+  'capability-unsupported': 'The node lacks a capability that the bundle requires.',
+  'chain-unsupported': 'The bundle is for another chain.',
+  'bundle-known': 'There is a bundle with this id already.',
+  'bundle-unknown': 'There is no bundle with this id, or it belongs to another caller.',
+  'atomicity-unsupported': 'Several calls cannot be executed as one.',
   unauthorized: 'The caller has no valid key, or its address or origin is not allowed.',
   'execution-differs':
     'Two EVMs executed a message with different results (--evm both); data names what differs.',

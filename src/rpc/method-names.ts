@@ -61,6 +61,7 @@ const NAMESPACES: Readonly<Record<string, NamespaceRules>> = {
   btc: { guarded: true, answeredBy: 'leader', needsBitcoin: true },
   fed: { guarded: true, answeredBy: 'leader', needsBitcoin: true },
   personal: { guarded: true, answeredBy: 'holder' },
+  wallet: {},
   evm: { guarded: true, answeredBy: 'leader' },
   hardhat: { guarded: true, answeredBy: 'leader' },
   anvil: { guarded: true, answeredBy: 'leader' },

@@ -9,6 +9,7 @@ import type { Peg } from '../peg/peg.ts'
 import { withoutFinality } from './block-tags.ts'
 import type { CallFigures } from './call-meter.ts'
 import type { AnswerKind } from './error-meanings.ts'
+import type { CallBundles } from './feeds/call-bundles.ts'
 import type { ConsoleHistory } from './feeds/console-history.ts'
 import type { DebugSessions } from './feeds/debug-sessions.ts'
 import type { Filters } from './feeds/filters.ts'
@@ -65,6 +66,8 @@ export interface Context {
   /** Console output and failures since the node started. */
   readonly consoleHistory: ConsoleHistory
   readonly debugSessions: DebugSessions
+  /** The bundles of calls that callers have sent. */
+  readonly bundles: CallBundles
   /** The calls by method and key, since a server first answered for this node. */
   usage(): readonly CallFigures[]
 }

@@ -105,19 +105,16 @@ describeWith(ZSH, 'zsh', () => {
   })
 })
 
-describe.skipIf(!hasShell('fish'))(
-  `fish${hasShell('fish') ? '' : ' (skipped: fish is not installed)'}`,
-  () => {
-    it('completes commands, flags and values', () => {
-      expect(fish('tandem st')).toContain('start')
-      expect(fish('tandem keys ').toSorted()).toEqual(['create', 'list', 'revoke', 'rotate'])
-      expect(fish('tandem start --mem')).toContain('--memory')
-      expect(fish('tandem start --preset ').toSorted()).toEqual(['anvil', 'hardhat', 'rsk'])
-      expect(fish('tandem start --config a-')).toContain('a-file.json')
-      expect(fish('tandem start --data-dir a-')).toEqual(['a-folder/'])
-    })
-  },
-)
+describeWith(FISH, 'fish', () => {
+  it('completes commands, flags and values', () => {
+    expect(fish('tandem st')).toContain('start')
+    expect(fish('tandem keys ').toSorted()).toEqual(['create', 'list', 'revoke', 'rotate'])
+    expect(fish('tandem start --mem')).toContain('--memory')
+    expect(fish('tandem start --preset ').toSorted()).toEqual(['anvil', 'hardhat', 'rsk'])
+    expect(fish('tandem start --config a-')).toContain('a-file.json')
+    expect(fish('tandem start --data-dir a-')).toEqual(['a-folder/'])
+  })
+})
 
 it('refuses another shell', async () => {
   const { code, stderr } = await runCommand(['completion', 'tcsh'])

@@ -77,6 +77,10 @@ describe('the bundle', () => {
     const chaos = /\/src\/(chaos\/|transport\/disturbed-)/
     const ofChaos = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => chaos.test(id)))
     expect(ofChaos.map((id) => id.slice(SRC.length))).toEqual(['chaos/switch.ts'])
+    // Loaded with --predeploy, but for the names.
+    const predeploys = /\/src\/chain\/predeploys\//
+    const ofPredeploys = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => predeploys.test(id)))
+    expect(ofPredeploys.map((id) => id.slice(SRC.length))).toEqual(['chain/predeploys/names.ts'])
   })
 
   it('imports the dependencies in the manifest, and bundles all others', () => {

@@ -26,6 +26,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCommand } from '../support/command.ts'
 import { artifact } from '../support/contracts.ts'
 import { brokenLinks } from '../support/doc-links.ts'
+import {
+  CONTAINER_COMMAND,
+  CONTAINER_PROGRAM,
+  CONTAINER_REQUESTS,
+  writeFakeTestcontainers,
+} from '../support/fake-testcontainers.ts'
 import { rpc } from '../support/json-rpc.ts'
 import { type Registry, startRegistry } from '../support/registry.ts'
 
@@ -93,7 +99,11 @@ let contents: string[]
 /** What npm printed while it installed. */
 let installed: { readonly stdout: string; readonly stderr: string }
 beforeAll(async () => {
-  const [node, plugin] = await Promise.all([pack(), npmPack(join(ROOT, 'packages/hardhat-tandem'))])
+  const [node, plugin, containers] = await Promise.all([
+    pack(),
+    npmPack(join(ROOT, 'packages/hardhat-tandem')),
+    npmPack(join(ROOT, 'packages/testcontainers-tandem')),
+  ])
   packed = node
   contents = packed.files.map(({ path }) => path)
   mkdirSync(clean)
@@ -101,11 +111,13 @@ beforeAll(async () => {
   const hardhat = join(folder, 'hardhat')
   mkdirSync(hardhat)
   writeFileSync(join(hardhat, 'package.json'), JSON.stringify(HARDHAT))
-  registry = await startRegistry(ROOT, [hardhat])
+  const testcontainers = join(folder, 'testcontainers')
+  writeFakeTestcontainers(testcontainers)
+  registry = await startRegistry(ROOT, [hardhat, testcontainers])
   const local = ['--registry', registry.url, '--cache', join(folder, 'cache'), '--prefer-dedupe']
   const from = process.env.PACK_INSTALL === 'npm' ? [] : local
   const flags = ['--no-audit', '--no-fund', '--ignore-scripts', ...from]
-  const archives = [node, plugin].map(({ filename }) => join(folder, filename))
+  const archives = [node, plugin, containers].map(({ filename }) => join(folder, filename))
   installed = await run('npm', ['install', ...flags, ...archives], {
     cwd: clean,
     env: { ...withoutSettings(process.env), npm_config_userconfig: join(folder, 'no-npmrc') },
@@ -149,7 +161,17 @@ describe('the packed package', () => {
   it('is installed, with the plugin for Hardhat, without a warning of npm', () => {
     expect(installed.stderr.split('\n').filter((line) => /warn|error/i.test(line))).toEqual([])
     const { dependencies } = JSON.parse(readFileSync(join(clean, 'package.json'), 'utf8'))
-    expect(Object.keys(dependencies)).toEqual(['hardhat-tandem', 'tandem'])
+    expect(Object.keys(dependencies)).toEqual(['hardhat-tandem', 'tandem', 'testcontainers-tandem'])
+  })
+
+  it('describes a container of its image, with flags that the command has', async () => {
+    writeFileSync(join(clean, 'container.js'), CONTAINER_PROGRAM)
+    const { stdout } = await run(process.execPath, ['container.js'], { cwd: clean })
+    const { asked, urls } = JSON.parse(stdout)
+    expect(asked).toEqual([...CONTAINER_REQUESTS, ['withCommand', CONTAINER_COMMAND]])
+    expect(urls).toEqual(['http://127.0.0.9:44444', 'ws://127.0.0.9:44444'])
+    const node = await startCommand(CONTAINER_COMMAND.slice(1), { main, cwd: folder })
+    expect(await node.end('SIGTERM')).toBe(0)
   })
 
   it('depends only on packages that support all its Node.js releases and are not deprecated', () => {

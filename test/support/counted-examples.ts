@@ -84,6 +84,7 @@ type Call = (method: string, ...params: unknown[]) => ReturnType<typeof ask>
 /** Makes the calls of a method's example; the result is the method's own. */
 type Run = (call: Call, named: Named, method: string) => Promise<unknown>
 
+const BUNDLE = { version: '2.0.0', from: COW, calls: [{ to: CREATOR, value: '0x1' }] }
 const TRANSFER = { from: COW, to: CREATOR, value: '0x1', gas: '0x5208', gasPrice: '0x1' }
 /** A local chain takes about three. */
 const MOST_NONCES = 1000
@@ -264,6 +265,12 @@ const RUNS: Readonly<Record<string, Run>> = {
     return call('personal_lockAccount', account)
   },
   personal_sendTransaction: withParams(({ account }) => [{ ...TRANSFER, from: account }, PASSPHRASE]),
+  // Without an id of their own, which may be used once.
+  wallet_sendCalls: withParams(() => [BUNDLE]),
+  async wallet_getCallsStatus(call) {
+    const { id } = await call('wallet_sendCalls', BUNDLE)
+    return call('wallet_getCallsStatus', id)
+  },
 }
 
 /** Not counted: they delete all that the node holds, or need an upstream or a Bitcoin chain. */

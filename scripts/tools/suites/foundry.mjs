@@ -1,9 +1,9 @@
 /** `cast` and `forge` against `tandem anvil`; solc is its JavaScript build. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
-import { HERE, installed, output, rpc, run, startTandemAnvil } from '../nodes.mjs'
+import { HERE, installed, output, rpc, run, startTandemAnvil, TANDEM, withFolder } from '../nodes.mjs'
 import { createChecks, outcomeOf } from '../suite.mjs'
 
 const CAST = installed('@foundry-rs/cast-linux-amd64/bin/cast')
@@ -132,8 +132,23 @@ export const cast = () =>
     await checkReading(scene)
   })
 
+/** A project that names the node after `tandem init`. */
+async function checkInit(check) {
+  await check('tandem init names the node', () =>
+    withFolder(async (folder) => {
+      copyFileSync(join(PROJECT, 'foundry.toml'), join(folder, 'foundry.toml'))
+      await output(process.execPath, [TANDEM, 'init', '--yes', folder])
+      const beside = ['exec', '--preset', 'anvil', '--port', '8545', '--']
+      const asked = [CAST, 'chain-id', '--rpc-url', 'tandem']
+      const id = await output(process.execPath, [TANDEM, ...beside, ...asked], { cwd: folder, env: ENV })
+      assert.equal(id, '33')
+    }),
+  )
+}
+
 export const forgeFork = () =>
   against(async (check, { url }) => {
+    await checkInit(check)
     const counter = await createCounter(url, '4')
     const created = Number(await rpc(url, 'eth_blockNumber'))
     await output(CAST, ['send', '--rpc-url', url, '--private-key', KEY, counter, 'increase(uint256)', '1'], {

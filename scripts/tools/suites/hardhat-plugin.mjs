@@ -1,4 +1,5 @@
-/** The projects of `hardhat-plugin/` with the plugin of `packages/hardhat-tandem`, as npm would install it. */
+/** The projects of `hardhat-plugin/` with the plugin of `packages/hardhat-tandem`, which `tandem init` adds to them. */
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { installFor22, linkPackages, NODE_22 } from '../node-22.mjs'
@@ -21,6 +22,7 @@ function assemble(version, modules) {
   linkPackages(modules, packages)
   symlinkSync(ROOT, join(packages, 'tandem'))
   cpSync(join(ROOT, 'packages/hardhat-tandem'), join(packages, 'hardhat-tandem'), { recursive: true })
+  execFileSync(process.execPath, [join(ROOT, 'dist/cli/main.js'), 'init', '--yes', folder])
   return folder
 }
 

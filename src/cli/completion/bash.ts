@@ -1,15 +1,6 @@
 /** The completion of bash: a function that walks the words of the line and offers what fits. */
 import { type Completed, type CompletedCommand, grouped } from './model.ts'
-
-/** A word in single quotes. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
-}
-
-/** The body of a `case` on a path of commands. */
-function cases(groups: readonly { readonly paths: readonly string[]; readonly part: string }[]): string {
-  return groups.map(({ paths, part }) => `    ${paths.map(quoted).join('|')}) ${part} ;;`).join('\n')
-}
+import { cases, quoted } from './shell-text.ts'
 
 function completion(value: Completed): string {
   if (typeof value === 'object') return `names ${value.map(quoted).join(' ')}`
@@ -29,42 +20,8 @@ function valuesOf({ flags }: CompletedCommand): string | undefined {
   return lines.length === 0 ? undefined : `case $2 in ${lines.join(' ')} *) return 1;; esac`
 }
 
-/** The script. */
-export function bashCompletion(commands: readonly CompletedCommand[]): string {
-  const paths = commands.map(({ path }) => path).filter((path) => path !== '')
-  return `# Completion of tandem for bash. Written by: tandem completion bash
-_tandem_print() { printf '%s\\n' "$@"; }
-
-# The commands below the command $1, and its flags.
-_tandem_words() {
-  case $1 in
-${cases(grouped(commands, wordsOf))}
-  esac
-}
-
-# What is completed for the flag $2 of the command $1; fails where the flag has no value.
-_tandem_value() {
-  case $1 in
-${cases(grouped(commands, valuesOf))}
-    *) return 1 ;;
-  esac
-}
-
-# What is completed for an argument of the command $1.
-_tandem_argument() {
-  case $1 in
-${cases(grouped(commands, ({ value }) => `_tandem_print ${completion(value)}`))}
-  esac
-}
-
-_tandem_is_command() {
-  case $1 in
-    ${paths.map(quoted).join('|')}) return 0 ;;
-    *) return 1 ;;
-  esac
-}
-
-# Sets COMPREPLY to what fits $2 of the completed value whose words follow.
+/** Walks the words of the line, and offers what fits the last one. */
+const WALK = `# Sets COMPREPLY to what fits $2 of the completed value whose words follow.
 _tandem_offer() {
   local current=$1
   shift
@@ -116,4 +73,41 @@ _tandem() {
 
 complete -F _tandem tandem
 `
+
+/** The script. */
+export function bashCompletion(commands: readonly CompletedCommand[]): string {
+  const paths = commands.map(({ path }) => path).filter((path) => path !== '')
+  return `# Completion of tandem for bash. Written by: tandem completion bash
+_tandem_print() { printf '%s\\n' "$@"; }
+
+# The commands below the command $1, and its flags.
+_tandem_words() {
+  case $1 in
+${cases(grouped(commands, wordsOf))}
+  esac
+}
+
+# What is completed for the flag $2 of the command $1; fails where the flag has no value.
+_tandem_value() {
+  case $1 in
+${cases(grouped(commands, valuesOf))}
+    *) return 1 ;;
+  esac
+}
+
+# What is completed for an argument of the command $1.
+_tandem_argument() {
+  case $1 in
+${cases(grouped(commands, ({ value }) => `_tandem_print ${completion(value)}`))}
+  esac
+}
+
+_tandem_is_command() {
+  case $1 in
+    ${paths.map(quoted).join('|')}) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+${WALK}`
 }

@@ -1,23 +1,10 @@
 /** The completion of zsh: the flags with their descriptions, by `_describe`. */
 import { type Completed, type CompletedCommand, grouped } from './model.ts'
-
-/** A word in single quotes. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
-}
+import { cases, quoted } from './shell-text.ts'
 
 /** `name:description` as `_describe` takes it. */
 function described(name: string, description: string): string {
   return quoted(`${name.replaceAll(':', String.raw`\:`)}:${description}`)
-}
-
-function cases(groups: readonly { readonly paths: readonly string[]; readonly part: string }[]): string {
-  return groups
-    .map(
-      ({ paths, part }) =>
-        `    ${paths.map((path) => (path === '' ? "''" : quoted(path))).join('|')}) ${part} ;;`,
-    )
-    .join('\n')
 }
 
 function action(value: Completed): string {
@@ -41,6 +28,37 @@ function valuesOf({ flags }: CompletedCommand): string | undefined {
   )
   return lines.length === 0 ? undefined : `case $2 in ${lines.join(' ')} *) return 1;; esac`
 }
+
+/** Walks the words of the line, and offers what fits the last one. */
+const WALK = `_tandem() {
+  local route='' flag='' word todo
+  local -a found known
+  known=("\${(@)_tandem_commands}")
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    if [[ -n $flag ]]; then flag=''; continue; fi
+    if [[ $word == -- ]]; then _command_names -e; return; fi
+    if [[ $word == -* ]]; then
+      if _tandem_value "$route" "$word"; then flag=$word; fi
+    elif (( \${known[(Ie)\${route:+$route }$word]} )); then
+      route="\${route:+$route }$word"
+    fi
+  done
+  if [[ -n $flag ]]; then _tandem_value "$route" "$flag"; eval "$todo"; return; fi
+  if [[ $PREFIX == --*=* ]]; then
+    flag=\${PREFIX%%=*}
+    compset -P '*='
+    _tandem_value "$route" "$flag" && eval "$todo"
+    return
+  fi
+  if [[ $PREFIX == -* ]]; then _tandem_flags "$route"; _describe flag found; return; fi
+  if _tandem_below "$route"; then _describe command found; return; fi
+  _tandem_argument "$route"
+  if [[ $todo == : ]]; then _tandem_flags "$route"; _describe flag found; else eval "$todo"; fi
+}
+
+# Sourced it registers itself; in a folder of fpath it is called.
+if [[ $funcstack[1] == _tandem ]]; then _tandem "$@"; else compdef _tandem tandem; fi
+`
 
 /** The script. */
 export function zshCompletion(commands: readonly CompletedCommand[]): string {
@@ -76,33 +94,7 @@ ${cases(grouped(commands, ({ value }) => `todo=${quoted(action(value))}`))}
   esac
 }
 
-_tandem() {
-  local route='' flag='' word todo
-  local -a found known
-  known=(${paths.map(quoted).join(' ')})
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    if [[ -n $flag ]]; then flag=''; continue; fi
-    if [[ $word == -- ]]; then _command_names -e; return; fi
-    if [[ $word == -* ]]; then
-      if _tandem_value "$route" "$word"; then flag=$word; fi
-    elif (( \${known[(Ie)\${route:+$route }$word]} )); then
-      route="\${route:+$route }$word"
-    fi
-  done
-  if [[ -n $flag ]]; then _tandem_value "$route" "$flag"; eval "$todo"; return; fi
-  if [[ $PREFIX == --*=* ]]; then
-    flag=\${PREFIX%%=*}
-    compset -P '*='
-    _tandem_value "$route" "$flag" && eval "$todo"
-    return
-  fi
-  if [[ $PREFIX == -* ]]; then _tandem_flags "$route"; _describe flag found; return; fi
-  if _tandem_below "$route"; then _describe command found; return; fi
-  _tandem_argument "$route"
-  if [[ $todo == : ]]; then _tandem_flags "$route"; _describe flag found; else eval "$todo"; fi
-}
+typeset -ga _tandem_commands=(${paths.map(quoted).join(' ')})
 
-# Sourced it registers itself; in a folder of fpath it is called.
-if [[ $funcstack[1] == _tandem ]]; then _tandem "$@"; else compdef _tandem tandem; fi
-`
+${WALK}`
 }

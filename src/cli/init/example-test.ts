@@ -4,22 +4,24 @@ import { join } from 'node:path'
 import type { Change } from './change.ts'
 import { type Project, textOf } from './project.ts'
 
+type Assertion = (value: string, expected: string) => string
+
 /** What a test of each client does, by the assertion of the runner. */
 const STEPS = {
-  viem: (
-    equal: (value: string, expected: string) => string,
-  ) => `  const { publicClient, walletClients } = createViemClients(node)
-  const [sender, recipient] = walletClients
-  const hash = await sender.sendTransaction({ to: recipient.account.address, value: 5n })
-  const { status } = await publicClient.waitForTransactionReceipt({ hash })
-  ${equal('status', "'success'")}`,
-  ethers: (
-    equal: (value: string, expected: string) => string,
-  ) => `  const { signers } = await createEthersClients(node)
-  const [sender, recipient] = signers
-  const sent = await sender.sendTransaction({ to: recipient.address, value: 5n })
-  const receipt = await sent.wait()
-  ${equal('receipt.status', '1')}`,
+  viem: (equal: Assertion) => [
+    'const { publicClient, walletClients } = createViemClients(node)',
+    'const [sender, recipient] = walletClients',
+    'const hash = await sender.sendTransaction({ to: recipient.account.address, value: 5n })',
+    'const { status } = await publicClient.waitForTransactionReceipt({ hash })',
+    equal('status', "'success'"),
+  ],
+  ethers: (equal: Assertion) => [
+    'const { signers } = await createEthersClients(node)',
+    'const [sender, recipient] = signers',
+    'const sent = await sender.sendTransaction({ to: recipient.address, value: 5n })',
+    'const receipt = await sent.wait()',
+    equal('receipt.status', '1'),
+  ],
 } as const
 
 const IMPORTS = {
@@ -29,29 +31,22 @@ const IMPORTS = {
 
 /** A test for Vitest where the project has it, or else for the runner of Node.js. */
 function testText(client: 'viem' | 'ethers', isVitest: boolean): string {
-  const title = "test('sends coins on a chain of its own', async ({ node }) => {"
-  if (isVitest) {
-    const steps = STEPS[client]((value, expected) => `expect(${value}).toBe(${expected})`)
-    return `${IMPORTS[client]}
-import { test } from 'tandem/vitest'
-import { expect } from 'vitest'
-
-// Each file has a node of its own, and each test begins with the chain that the hooks of the file have set up.
-${title}
-${steps}
-})
-`
-  }
-  const steps = STEPS[client]((value, expected) => `assert.equal(${value}, ${expected})`)
-  return `import assert from 'node:assert/strict'
-${IMPORTS[client]}
-import { test } from 'tandem/node-test'
-
-// Each file has a node of its own, and each test begins with the chain that the hooks of the file have set up.
-${title}
-${steps}
-})
-`
+  const equal = isVitest
+    ? (value: string, expected: string) => `expect(${value}).toBe(${expected})`
+    : (value: string, expected: string) => `assert.equal(${value}, ${expected})`
+  const runner = isVitest ? 'vitest' : 'node-test'
+  const lines = [
+    ...(isVitest ? [] : ["import assert from 'node:assert/strict'"]),
+    IMPORTS[client],
+    `import { test } from 'tandem/${runner}'`,
+    ...(isVitest ? [`import { expect } from '${runner}'`] : []),
+    '',
+    '// Each file has a node of its own, and each test begins with the chain that the hooks of the file have set up.',
+    "test('sends coins on a chain of its own', async ({ node }) => {",
+    ...STEPS[client](equal).map((line) => `  ${line}`),
+    '})',
+  ]
+  return `${lines.join('\n')}\n`
 }
 
 /** The new test, or the one that is there. */

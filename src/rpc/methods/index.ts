@@ -55,6 +55,7 @@ import { TOKEN_METHODS } from './tokens.ts'
 import { TRACE_METHODS } from './trace.ts'
 import { TRACE_REPLAY_METHODS } from './trace-replay.ts'
 import { TXPOOL_METHODS } from './txpool.ts'
+import { WALLET_METHODS } from './wallet.ts'
 import { WEB3_METHODS } from './web3.ts'
 
 /** All methods; the dispatcher decides which of them are open. */
@@ -78,6 +79,7 @@ export const METHODS: readonly AnyMethod[] = [
   ...CONDITIONAL_METHODS,
   ...FILL_METHODS,
   ...SIGN_METHODS,
+  ...WALLET_METHODS,
   ...TXPOOL_METHODS,
   ...SCO_METHODS,
   ...EVM_METHODS,

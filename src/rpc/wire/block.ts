@@ -1,5 +1,6 @@
 /** Blocks and uncles on the wire (docs/internals/rpc-reference.md#61-block). */
 import { z } from 'zod'
+import { EMPTY_TRIE_ROOT } from '../../chain/account.ts'
 import { type Block, blockSize, type ExecutedBlock } from '../../chain/block.ts'
 import type { ChainConfig } from '../../chain/config.ts'
 import { type Header, hashForMergedMining, headerHash } from '../../chain/header.ts'
@@ -152,6 +153,8 @@ export function toRpcBlock(
     return pending ? toRpcTransaction(transaction) : toRpcTransaction(transaction, { hash, number, index })
   })
   const hidden = hideRemasc && {
+    // go-ethereum's client refuses a block without transactions whose root is not that of none.
+    ...(transactions.length === 0 && { transactionsRoot: EMPTY_TRIE_ROOT }),
     hiddenTransactions: block.transactions
       .filter(({ isRemasc }) => isRemasc)
       .map((transaction) => transaction.hash),

@@ -1,9 +1,8 @@
-/** A Hardhat 2 project with the plugin: one line makes the network. */
+/** A Hardhat 2 project; `tandem init` adds the plugin to its copy. */
 const { subtask } = require('hardhat/config')
 const { TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD } = require('hardhat/builtin-tasks/task-names')
 require('@nomicfoundation/hardhat-chai-matchers')
 require('@nomicfoundation/hardhat-ethers')
-require('hardhat-tandem')
 
 const longVersion = require('solc').version()
 const version = longVersion.replace(/\+.*/, '')

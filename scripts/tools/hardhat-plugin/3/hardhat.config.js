@@ -1,17 +1,16 @@
-/** A Hardhat 3 project with the plugin: one line makes the network. */
+/** A Hardhat 3 project; `tandem init` adds the plugin to its copy. */
 import { createRequire } from 'node:module'
 import hardhatEthers from '@nomicfoundation/hardhat-ethers'
 import chaiMatchers from '@nomicfoundation/hardhat-ethers-chai-matchers'
 import hardhatMocha from '@nomicfoundation/hardhat-mocha'
 import networkHelpers from '@nomicfoundation/hardhat-network-helpers'
 import { defineConfig } from 'hardhat/config'
-import { tandem } from 'hardhat-tandem/3'
 
 const require = createRequire(import.meta.url)
 const { MOCHA_REPORT } = process.env
 
 export default defineConfig({
-  plugins: [hardhatEthers, networkHelpers, chaiMatchers, hardhatMocha, tandem],
+  plugins: [hardhatEthers, networkHelpers, chaiMatchers, hardhatMocha],
   // The compiler of npm, so that nothing is downloaded.
   solidity: {
     version: require('solc').version().replace(/\+.*/, ''),

@@ -4,6 +4,7 @@ import type { Dialect } from '../../dialects.ts'
 import { HashText } from '../scalars.ts'
 import { callTracer } from './call-tracer.ts'
 import { anvilLogger, hardhatLogger } from './dialect-loggers.ts'
+import { erc7562Tracer } from './erc7562-tracer.ts'
 import { fourByteTracer } from './four-byte-tracer.ts'
 import { createMuxTracer } from './mux-tracer.ts'
 import { noopTracer } from './noop-tracer.ts'
@@ -20,6 +21,7 @@ const SINGLE: readonly [TracerRecord, ...TracerRecord[]] = [
   prestateTracer,
   fourByteTracer,
   noopTracer,
+  erc7562Tracer,
 ]
 
 const mux = createMuxTracer(SINGLE)
