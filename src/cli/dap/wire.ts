@@ -6,7 +6,7 @@ import {
   debugPlaceMembers,
   debugSourceMembers,
   debugVariableMembers,
-} from '../../rpc/wire/debugger.ts'
+} from '../../rpc/wire/debugger-answers.ts'
 import type { Remote } from '../remote.ts'
 
 // A node of another version may answer more members.

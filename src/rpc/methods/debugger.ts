@@ -19,16 +19,13 @@ import {
   BreakpointsObject,
   breakpointsOf,
   choice,
-  DebugMachine,
-  DebugPlace,
-  DebugSourceList,
   DebugText,
-  DebugVariable,
   toRpcMachine,
   toRpcPlace,
   toRpcSources,
   toRpcVariable,
 } from '../wire/debugger.ts'
+import { DebugMachine, DebugPlace, DebugSourceList, DebugVariable } from '../wire/debugger-answers.ts'
 import { StateOverrideSet } from '../wire/overrides.ts'
 import { Data, TransactionHash, wholeNumber } from '../wire/scalars.ts'
 import { StepSimulationObject } from '../wire/steps.ts'

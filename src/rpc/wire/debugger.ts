@@ -1,5 +1,5 @@
-/** The debugger on the wire: where it stands, what is open there, values of variables. */
-import { z } from 'zod'
+/** The debugger on the wire: breakpoints, where it stands, what is open there, values of variables. */
+import type { z } from 'zod'
 import type { FrameState } from '../../debugger/chapter.ts'
 import type { BreakpointRequest, DebugSession } from '../../debugger/debug-session.ts'
 import type { Value } from '../../debugger/value.ts'
@@ -7,7 +7,8 @@ import { type Hex, toFixedHex, toHex } from '../../encoding/hex.ts'
 import type { SourceFile } from '../../source-level/source-file.ts'
 import { anyText, names } from '../json-forms.ts'
 import { arrayOf, expected, object, type Parameter, scalar } from '../parameter.ts'
-import { AddressText, DataText, Flag, HashText, Topic, wholeNumber } from './scalars.ts'
+import type { DebugMachine, DebugPlace, DebugSourceList, DebugVariable } from './debugger-answers.ts'
+import { Flag, Topic, wholeNumber } from './scalars.ts'
 
 /** Lines and events of breakpoints. */
 const MOST_BREAKPOINTS = 1000
@@ -63,44 +64,6 @@ export function breakpointsOf({
   return { lines: byFile, events: anyEvent ? true : new Set(events), failures }
 }
 
-/** Members of a frame. */
-export const debugFrameMembers = () => ({
-  contract: z.string().optional(),
-  function: z.string().optional(),
-  file: z.string().optional(),
-  line: z.int().optional(),
-  column: z.int().optional(),
-  endLine: z.int().optional(),
-  endColumn: z.int().optional(),
-  address: AddressText.optional(),
-})
-
-const DebugFrame = z.lazy(() =>
-  z
-    .strictObject(debugFrameMembers())
-    .meta({ id: 'DebugFrame', description: 'An open frame; what is not known is absent' }),
-)
-
-/** Members of a place, but for its frames. */
-export const debugPlaceMembers = () => ({
-  session: DataText,
-  step: z.int().describe('the number of the next instruction, from 0'),
-  steps: z.int().describe('instructions of the whole execution'),
-  reason: z.enum(['step', 'breakpoint', 'event', 'failure', 'start', 'end']),
-  failure: z.string().describe('why the execution failed').optional(),
-  gas: z.int().describe('gas left').optional(),
-})
-
-/** Where a session stands. */
-export const DebugPlace = z.lazy(() =>
-  z
-    .strictObject({
-      ...debugPlaceMembers(),
-      stack: z.array(DebugFrame).describe('innermost first'),
-    })
-    .meta({ id: 'DebugPlace' }),
-)
-
 /** A session's place. `failure` is the text of the execution's failure. */
 export function toRpcPlace(
   id: Hex,
@@ -119,35 +82,10 @@ export function toRpcPlace(
   }
 }
 
-/** Members of a variable, or of a part of one. */
-export const debugVariableMembers = () => ({
-  name: z.string(),
-  type: z.string(),
-  value: z.string(),
-  size: z.int().describe('how many parts it has'),
-})
-
-/** A variable, or a part of one. */
-export const DebugVariable = z.lazy(() =>
-  z.strictObject(debugVariableMembers()).meta({ id: 'DebugVariable' }),
-)
-
 /** A value without its parts. */
 export function toRpcVariable({ name, type, text, size }: Value): z.infer<typeof DebugVariable> {
   return { name, type, value: text, size }
 }
-
-/** Members of the machine's state in a frame. */
-export const debugMachineMembers = () => ({
-  pc: z.int(),
-  opcode: z.string(),
-  stack: z.array(HashText).describe('the top is the last'),
-  memory: DataText,
-  storage: z.record(HashText, HashText).describe('the slots that the execution touches'),
-})
-
-/** The machine's state in a frame. */
-export const DebugMachine = z.lazy(() => z.strictObject(debugMachineMembers()))
 
 /** Bytes of memory in a reply. */
 const MOST_MEMORY = 1 << 20
@@ -169,16 +107,6 @@ export function toRpcMachine(
     ),
   }
 }
-
-/** Members of a source of an execution. */
-export const debugSourceMembers = () => ({
-  file: z.string(),
-  content: z.string(),
-  lines: z.array(z.int()).describe('lines at which statements begin'),
-})
-
-/** The sources of an execution. */
-export const DebugSourceList = z.lazy(() => z.array(z.strictObject(debugSourceMembers())))
 
 /** The sources of the contracts that ran, by path; of two with one path the first. */
 export function toRpcSources({ codes }: DebugSession): z.infer<typeof DebugSourceList> {
