@@ -100,8 +100,8 @@ installTools()
 const given = process.argv.slice(2)
 const asked = given.filter((text) => text !== '--replay')
 const isReplayed = given.includes('--replay')
-const recordings = mkdtempSync(join(tmpdir(), 'tandem-replays-'))
-if (isReplayed) recordSessions(recordings)
+const recordings = isReplayed ? mkdtempSync(join(tmpdir(), 'tandem-replays-')) : undefined
+if (recordings !== undefined) recordSessions(recordings)
 const rows = []
 for (const suite of SUITES) {
   if (asked.length > 0 && !asked.some((part) => suite.name.toLowerCase().includes(part.toLowerCase())))
@@ -113,7 +113,7 @@ for (const suite of SUITES) {
 }
 const hasFailed = rows.some(({ failed, surprising }) => failed.length + surprising.length > 0)
 // The recordings of failures stay.
-if (!hasFailed) rmSync(recordings, { recursive: true })
+if (recordings !== undefined && !hasFailed) rmSync(recordings, { recursive: true })
 if (rows.length === 0) {
   console.error(`no suite is named so; there are: ${SUITES.map(({ name }) => name).join('; ')}`)
   process.exitCode = 2
