@@ -1,10 +1,13 @@
 /**
  * Suites and tools of others against Tandem: `npm run test:tools`, or `-- <part of a name>…` for some of them. Prints a
- * table at the end; exit code 1 when a check fails that the rules of the chain do not make fail.
+ * table at the end; exit code 1 when a check fails that the rules of the chain do not make fail. With `--replay` the
+ * sessions of their nodes are recorded, and each is repeated: its replies and events have to be equal.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { installTools } from './install.mjs'
-import { installed } from './nodes.mjs'
+import { differenceOf, installed, recordSessions, takeRecordings } from './nodes.mjs'
 import { missing } from './suite.mjs'
 
 /** Name, file, exported function, and the package without which it does not run (programs of one platform). */
@@ -28,6 +31,7 @@ const SUITES = [
   ['Etherscan and Sourcify clients', 'explorer-clients', 'explorerClients'],
   ['Otterscan', 'otterscan', 'otterscan'],
   ['Ponder', 'ponder', 'ponder'],
+  ['Ponder, --chaos', 'ponder', 'ponderUnderChaos'],
   ['Subsquid', 'subsquid', 'subsquid'],
   ['prool, tandem anvil', 'prool', 'prool'],
   ['cast, tandem anvil', 'foundry', 'cast', '@foundry-rs/cast-linux-amd64'],
@@ -47,6 +51,28 @@ async function rowOf({ name, file, run, needs }) {
     const surprising = [error?.stack ?? String(error)]
     return row({ passed: [], failed: [], expected: [], surprising })
   }
+}
+
+/** The row of a suite's recordings, each repeated; those of forks are left out, whose upstreams have ended. */
+async function replayRow(name) {
+  const began = performance.now()
+  const passed = []
+  const failed = []
+  for (const file of takeRecordings()) {
+    const [header, ...lines] = readFileSync(file, 'utf8').split('\n')
+    if (header !== '' && JSON.parse(header).masked.includes('fork')) continue
+    const title = `${name}: a session of ${lines.length} lines is equal when it is repeated`
+    const error = await differenceOf(file)
+    if (error === undefined) passed.push(title)
+    else failed.push({ title, error: `${file}\n${error}` })
+  }
+  const seconds = (performance.now() - began) / 1000
+  return { name: `${name}: replayed`, seconds, passed, failed, expected: [], surprising: [] }
+}
+
+function print({ failed, surprising }) {
+  for (const { title, error } of failed) console.error(`failed: ${title}\n${error.replace(/^/gm, '    ')}`)
+  for (const text of surprising) console.error(`failed: ${text}`)
 }
 
 const COLUMNS = ['passed', 'failed', 'by rule', 's']
@@ -72,22 +98,27 @@ function table(rows) {
 }
 
 installTools()
-const asked = process.argv.slice(2)
+const given = process.argv.slice(2)
+const asked = given.filter((text) => text !== '--replay')
+const isReplayed = given.includes('--replay')
+const recordings = isReplayed ? mkdtempSync(join(tmpdir(), 'tandem-replays-')) : undefined
+if (recordings !== undefined) recordSessions(recordings)
 const rows = []
 for (const suite of SUITES) {
   if (asked.length > 0 && !asked.some((part) => suite.name.toLowerCase().includes(part.toLowerCase())))
     continue
   console.log(suite.name)
-  const row = await rowOf(suite)
-  for (const { title, error } of row.failed)
-    console.error(`failed: ${title}\n${error.replace(/^/gm, '    ')}`)
-  for (const text of row.surprising) console.error(`failed: ${text}`)
-  rows.push(row)
+  const found = [await rowOf(suite), ...(isReplayed ? [await replayRow(suite.name)] : [])]
+  for (const row of found) print(row)
+  rows.push(...found)
 }
+const hasFailed = rows.some(({ failed, surprising }) => failed.length + surprising.length > 0)
+// The recordings of failures stay.
+if (recordings !== undefined && !hasFailed) rmSync(recordings, { recursive: true })
 if (rows.length === 0) {
   console.error(`no suite is named so; there are: ${SUITES.map(({ name }) => name).join('; ')}`)
   process.exitCode = 2
 } else {
   console.log(`\n${table(rows)}`)
-  if (rows.some(({ failed, surprising }) => failed.length + surprising.length > 0)) process.exitCode = 1
+  if (hasFailed) process.exitCode = 1
 }

@@ -1,5 +1,6 @@
 /** Programs of the suites: Tandem by either command, and tools that run to their end. */
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -18,8 +19,43 @@ export const TANDEM_ANVIL = join(ROOT, 'dist/cli/anvil.js')
 
 const READY = /Ready on (http:\S+)|Listening on (\S+:\d+)/
 
-async function startProgram(args, options = {}) {
-  const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+/** The folder of recordings, where sessions are recorded, and their files. */
+let recordings
+const recorded = []
+
+/** Records the sessions of nodes that are started from now on into a folder. */
+export function recordSessions(folder) {
+  recordings = folder
+}
+
+/** The recordings since the last call. */
+export function takeRecordings() {
+  return recorded.splice(0)
+}
+
+/** The variable that makes the next node record. */
+function recording() {
+  if (recordings === undefined) return {}
+  const file = join(recordings, `${randomUUID()}.jsonl`)
+  recorded.push(file)
+  return { TANDEM_RECORD: file }
+}
+
+/**
+ * Repeats a recording on a new node.
+ * @returns {Promise<string | undefined>} what differs; `undefined` where all is equal
+ */
+export async function differenceOf(file) {
+  const { code, stdout, stderr } = await run(process.execPath, [TANDEM, 'replay', file])
+  return code === 0 ? undefined : `${stdout}${stderr}`
+}
+
+async function startProgram(args, { env, ...options } = {}) {
+  const child = spawn(process.execPath, args, {
+    ...options,
+    env: { ...process.env, ...env, ...recording() },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   const url = await new Promise((resolve, reject) => {
     const read = (chunk) => {
@@ -68,11 +104,11 @@ export async function freePort() {
   return port
 }
 
-/** Calls one method over HTTP. Throws the error member of the reply. */
+/** Calls one method over HTTP, which chaos leaves alone. Throws the error member of the reply. */
 export async function rpc(url, method, ...params) {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', 'X-Tandem-Chaos': 'off' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
   const { result, error } = await response.json()

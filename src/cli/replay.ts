@@ -181,10 +181,12 @@ async function replay(path: string, flags: ReplayFlags, command: Command, writer
   const secrets = secretsOf(flags.secret ?? [])
   const make = await targetMaker(flags.against, { options, code, secrets })
   const changesRules = ['rules', 'activate', 'deactivate'].some((key) => Object.hasOwn(options, key))
-  const renamesHashes = changesRules || code.size > 0 || (flags.against !== undefined && isUrl(flags.against))
+  const isOtherRelease = flags.against !== undefined
+  const renamesHashes = changesRules || code.size > 0 || isOtherRelease
   const { header, lines, cutLine } = await openRecording(path)
   const run: RunOptions = {
     renamesHashes,
+    isOtherRelease,
     to: lineOf(flags.to),
     stopsAtFirst: flags.all !== true && flags.serve !== true,
     isCut: () => cutLine() !== undefined,

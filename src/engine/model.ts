@@ -113,8 +113,8 @@ export interface MineRequest {
   /** Hash of the block to build on; the head unless given. Blocks on another parent become canonical only by fork choice. */
   readonly parent?: Hex
   /**
-   * The transactions that the block may include, in its order, out of those that it would; all unless given. Called again
-   * where a block is built again for data of a fork that was missing.
+   * The transactions that the block may include, in its order, out of those that it would, or others; all of those unless
+   * given. Called again where a block is built again for data of a fork that was missing.
    */
   readonly choose?: ((transactions: readonly Transaction[]) => readonly Transaction[]) | undefined
 }

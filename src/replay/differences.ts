@@ -29,14 +29,23 @@ const MAY_DIFFER: Readonly<Record<string, readonly string[]>> = {
   sco_keyUsage: ['result'],
 }
 
-/** Members of timestamps, which differ on a node with a clock of its own. */
-const TIMES: ReadonlySet<string> = new Set(['timestamp', 'blockTimestamp'])
+/** Members that differ on a node with a clock of its own. */
+export const TIMES: readonly string[] = ['timestamp', 'blockTimestamp']
+/** Members that hold hashes among other bytes: they differ where hashes do. */
+export const OF_HASHES: readonly string[] = [
+  'hashForMergedMining',
+  'bitcoinMergedMiningHeader',
+  'bitcoinMergedMiningCoinbaseTransaction',
+  'bitcoinMergedMiningMerkleProof',
+]
+/** Members that name the version of the node that has mined a block. */
+export const OF_RELEASE: readonly string[] = ['extraData']
 
 /** How values are compared. */
 export interface ComparisonRules {
   readonly renaming: Renaming
-  /** Timestamps differ: the node has a clock of its own. */
-  readonly ignoresTimes: boolean
+  /** Names of members that may differ, wherever they are. */
+  readonly free: ReadonlySet<string>
 }
 
 function memberPath(path: string, key: string | number): string {
@@ -54,7 +63,7 @@ export function* differencesOf(
 ): Generator<MemberDifference> {
   if (rules.renaming.isSame(recorded, replayed, key)) return
   if (typeof recorded === 'string' && SECRET_NAME.test(recorded)) return
-  if (rules.ignoresTimes && TIMES.has(key)) return
+  if (rules.free.has(key)) return
   if (Array.isArray(recorded) && Array.isArray(replayed)) {
     for (let i = 0; i < Math.max(recorded.length, replayed.length); i++) {
       yield* differencesOf(recorded[i], replayed[i], rules, memberPath(path, i), key)

@@ -142,9 +142,9 @@ async function showsDifference(
 ): Promise<boolean> {
   try {
     const lines = foldedLines(units, ({ reply }) => reply)
-    const { differences } = await replayLines(lines, target, { renamesHashes: true })
+    const { differences } = await replayLines(lines, target, { renamesHashes: true, isOtherRelease: true })
     const last = lines.at(-1)?.number
-    const rules = { renaming: new Renaming({ renamesHashes: true }), ignoresTimes: false }
+    const rules = { renaming: new Renaming({ renamesHashes: true }), free: new Set<string>() }
     return differences.some(
       ({ line, path, replayed }) =>
         line === last &&
@@ -167,6 +167,7 @@ async function withReplies(
     const asked = foldedLines(units, ({ reply }) => reply)
     await replayLines(asked, target, {
       renamesHashes: true,
+      isOtherRelease: true,
       onReply: (line, reply) => replies.set(line, reply),
     })
     return asked.map(({ number, value }, i) => {

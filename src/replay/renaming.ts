@@ -1,6 +1,7 @@
 /** Names that two nodes chose differently for the same thing: ids of filters and subscriptions, and hashes where they may differ. */
 
-const HASH = /^0x[0-9a-f]{64}$/
+/** 32 bytes that are no number and no text: those begin or end with bytes that are all the same. */
+const HASH = /^0x(?!(00){8}|(ff){8})[0-9a-f]{48}(?!(00){8})[0-9a-f]{16}$/
 const ADDRESS = /^0x[0-9a-f]{40}$/
 
 /** Methods whose result is a name that the node chose; later requests and events hold it. */

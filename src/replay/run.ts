@@ -6,7 +6,10 @@ import {
   type ComparisonRules,
   differencesOf,
   type MemberDifference,
+  OF_HASHES,
+  OF_RELEASE,
   replyDifferences,
+  TIMES,
 } from './differences.ts'
 import type { NumberedLine } from './recorded-file.ts'
 import { NAMING_METHODS, Renaming } from './renaming.ts'
@@ -26,6 +29,8 @@ export interface Difference extends MemberDifference {
 export interface RunOptions {
   /** Hashes and addresses of contracts may differ throughout. */
   readonly renamesHashes: boolean
+  /** The target may be of another version, which its blocks name. */
+  readonly isOtherRelease?: boolean | undefined
   /** Ends after this line. */
   readonly to?: number | undefined
   /** Ends at the first reply that differs. */
@@ -83,7 +88,12 @@ class Run {
     this.#options = options
     this.#events = new EventQueues(target.eventDelay)
     const renaming = new Renaming(options)
-    this.#rules = { renaming, ignoresTimes: !target.hasClock }
+    const free = [
+      ...(target.hasClock ? [] : TIMES),
+      ...(options.renamesHashes ? OF_HASHES : []),
+      ...(options.isOtherRelease ? OF_RELEASE : []),
+    ]
+    this.#rules = { renaming, free: new Set(free) }
     target.onEvent((to, event) => this.#events.push(to, event))
   }
 

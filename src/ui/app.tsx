@@ -126,7 +126,10 @@ export function App() {
     if (!isFirst.current) {
       scrollTo(0, 0)
       // A page can open some time after the search for it, when the user types the next one.
-      if (!isField(document.activeElement)) main.current?.focus({ preventScroll: true })
+      // Steps through the chain go on from the same button.
+      const active = document.activeElement
+      const isStep = active instanceof Element && active.closest('.moment') !== null
+      if (!isField(active) && !isStep) main.current?.focus({ preventScroll: true })
     }
     isFirst.current = false
   }, [page, argument])

@@ -41,6 +41,14 @@ export function linkTo(
   return `#/${path}${query === '' ? '' : `?${query}`}`
 }
 
+/** The address of the page that is open with other parameters; those that are undefined are left out. */
+export function linkHere(changed: Readonly<Record<string, string | undefined>>): string {
+  const { page, argument, parameters } = route.value
+  const all = { ...Object.fromEntries(parameters), ...changed }
+  const kept = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return linkTo(page, argument, Object.fromEntries(kept))
+}
+
 /** Goes to a page, as a link to it does. */
 export function go(page: string, argument: string | number = ''): void {
   location.hash = linkTo(page, argument)
@@ -51,9 +59,13 @@ export function showAddress(hash: string): void {
   if (parse(hash).page === route.peek().page) history.replaceState(null, '', hash)
 }
 
-/** Goes to a page in place of the current one, which leaves the history. */
-export function replaceWith(page: string, argument: string | number = ''): void {
-  const hash = linkTo(page, argument)
+/** Goes to an address in place of the current one, which leaves the history. */
+export function replaceAddress(hash: string): void {
   history.replaceState(null, '', hash)
   route.value = parse(hash)
+}
+
+/** The same for a page. */
+export function replaceWith(page: string, argument: string | number = ''): void {
+  replaceAddress(linkTo(page, argument))
 }

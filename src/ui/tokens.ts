@@ -2,6 +2,7 @@
 import { type Checked, isFlag, isNumber, isOneOf, isText, listOf, objectOf, orNull } from './checks.ts'
 import { callFor } from './client.ts'
 import { grouped, type Hex, isHex, toBigInt, units } from './format.ts'
+import { blockOfMoment, type Moment } from './moment.ts'
 import { may } from './store.ts'
 
 const isTokenType = isOneOf('erc20', 'erc721', 'erc1155')
@@ -50,9 +51,18 @@ const isHolders = objectOf({
 })
 export type Holders = Checked<typeof isHolders>
 
-/** The token of a contract; null where it is none or the method is closed. */
-export async function loadToken(address: Hex, signal?: AbortSignal): Promise<Token | null> {
-  return may('evm_token') ? callFor(orNull(isToken), 'evm_token', [address], signal) : null
+/** The parameters behind an address that name a moment. */
+const atMoment = (moment: Moment | undefined): readonly unknown[] =>
+  moment === undefined ? [] : [blockOfMoment(moment), moment.transactions ?? null]
+
+/** The token of a contract, now or at a moment; null where it is none or the method is closed. */
+export async function loadToken(
+  address: Hex,
+  moment?: Moment | undefined,
+  signal?: AbortSignal,
+): Promise<Token | null> {
+  const parameters = [address, ...atMoment(moment)]
+  return may('evm_token') ? callFor(orNull(isToken), 'evm_token', parameters, signal) : null
 }
 
 /** The tokens with transfers, the latest first; none where the method is closed. */
@@ -68,9 +78,13 @@ export function loadTransfers(
   return callFor(isTransferPage, 'evm_tokenTransfers', [query], signal)
 }
 
-/** The holders of a token; null where it has no transfers. */
-export function loadHolders(token: Hex, signal?: AbortSignal): Promise<Holders | null> {
-  return callFor(orNull(isHolders), 'evm_tokenHolders', [token], signal)
+/** The holders of a token, now or at a moment; null where it has no transfers. */
+export function loadHolders(
+  token: Hex,
+  moment: Moment | undefined,
+  signal?: AbortSignal,
+): Promise<Holders | null> {
+  return callFor(orNull(isHolders), 'evm_tokenHolders', [token, ...atMoment(moment)], signal)
 }
 
 /** Names of the standards. */

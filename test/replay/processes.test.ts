@@ -172,11 +172,11 @@ describe('a session of a process', () => {
     }
     const missing = await runCommand(['replay', file, '--against', '9.9.9'], {}, project)
     expect(missing).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('Version 9.9.9 is not installed'),
     })
     const none = await replay(file, '--against', folder)
-    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('has no version of the node') })
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('has no version of the node') })
   })
 
   it('stands at a line', async () => {

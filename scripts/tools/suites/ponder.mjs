@@ -183,3 +183,83 @@ export async function ponder() {
   })
   return outcomeOf(results())
 }
+
+/** Seeds of chaos, each with five blocks or more; after so many of them Ponder begins anew, with an empty database. */
+const SEEDS = Number(process.env.CHAOS_SEEDS ?? 30)
+const SEEDS_OF_A_DATABASE = 6
+
+/** What an indexer meets: refusals, lost and cut replies, followers that are behind, late receipts, reorganisations. */
+const BAD_DAY = {
+  statuses: [
+    { status: 429, probability: 0.05, window: [1, 3] },
+    { status: 503, probability: 0.03, window: [1, 2] },
+  ],
+  connections: { drop: { probability: 0.03 }, truncate: { probability: 0.02 } },
+  stale: { probability: 0.1, blocks: [1, 2], window: [1, 3] },
+  receipts: { probability: 0.3, polls: [1, 2] },
+  transactions: { reordered: { probability: 0.3 } },
+  blocks: {
+    late: { probability: 0.3, calls: [1, 5] },
+    empty: { probability: 0.1 },
+    full: { probability: 0.2, transactions: [0, 2] },
+  },
+  reorganisations: { probability: 0.3, depth: [1, 2], lost: 0.1 },
+  limits: { logBlocks: 2000 },
+  idleMs: 200,
+}
+
+/** Resolves when nothing waits for a block and no block is due. */
+async function settled(url) {
+  for (let calm = 0; calm < 3; ) {
+    const before = await rpc(url, 'eth_getBlockByNumber', 'latest', false)
+    await new Promise((resolve) => setTimeout(resolve, 2 * BAD_DAY.idleMs))
+    const after = await rpc(url, 'eth_getBlockByNumber', 'latest', false)
+    calm = before.hash === after.hash ? calm + 1 : 0
+  }
+}
+
+/** Its rows are those of the chain whatever the seed, while the bad day lasts. */
+export async function ponderUnderChaos() {
+  const project = assemble(installFor22('tools-22'))
+  const { check, results } = createChecks()
+  const node = await startTandem('--seed', 'ponder')
+  await withFolder(async (folder) => {
+    const running = {}
+    try {
+      const chain = await TokenChain.deploy(node.url)
+      const token = await chain.create(100_000n)
+      const counts = {}
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        await check(`seed ${seed}`, async () => {
+          await rpc(node.url, 'evm_setChaos', BAD_DAY, String(seed))
+          if (seed % SEEDS_OF_A_DATABASE === 1) {
+            await running.ponder?.stop()
+            const database = join(folder, `rows-${seed}`)
+            running.ponder = await Ponder.start({ project, node: node.url, database, chain })
+          }
+          await followsBadDay({ url: node.url, chain, token, ponder: running.ponder, seed })
+          const found = await rpc(node.url, 'evm_chaos')
+          for (const [name, count] of Object.entries(found.counts)) counts[name] = (counts[name] ?? 0) + count
+        })
+      }
+      console.log(
+        `chaos: ${Object.entries(counts)
+          .map((entry) => entry.join(' '))
+          .join(', ')}`,
+      )
+    } finally {
+      await running.ponder?.stop()
+      await node.stop()
+    }
+  })
+  return outcomeOf(results())
+}
+
+/** Ten transfers in several blocks, which Ponder indexes while they are mined and replaced. */
+async function followsBadDay({ url, chain, token, ponder, seed }) {
+  for (let i = 0; i < 5; i++) {
+    await chain.send(chain.transfer(token, 0, 1 + (i % 4), BigInt(seed)), chain.transfer(token, 1, 2, 1n))
+  }
+  await settled(url)
+  await ponder.follows(chain)
+}

@@ -180,7 +180,7 @@ function searchQueries(context: Context) {
     tokenTransfers: (query) => tokens.tokenTransfers(query),
     token: (...given) => tokens.token(...given),
     tokens: () => tokens.tokens(),
-    tokenHolders: (address) => tokens.tokenHolders(address),
+    tokenHolders: (address, moment) => tokens.tokenHolders(address, moment),
     tokenBalance: (...given) => tokens.tokenBalance(...given),
   } satisfies Partial<Queries>
 }

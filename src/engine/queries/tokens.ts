@@ -54,16 +54,25 @@ export interface TokenHolders {
   readonly isComplete: boolean
 }
 
+/** When a contract is asked: after a block, or after its first transactions. */
+export interface TokenMoment {
+  readonly reference: BlockReference
+  readonly transactionCount?: number | undefined
+}
+
 /** Reads of tokens. On a fork they search the node's own blocks and none of the upstream's, unless a range names these. */
 export interface TokenQueries {
   /** Transfers in order; further blocks are searched when the consumer goes on. `from` is the first local block unless given. */
   tokenTransfers(query: Partial<TransferQuery>): AsyncGenerator<TokenTransfer>
   /** What a contract tells of itself; `undefined` for a contract that neither transfers tokens nor answers as one. Throws `block-not-found`. */
-  token(address: Hex, reference?: BlockReference): Promise<Token | undefined>
+  token(address: Hex, moment?: TokenMoment): Promise<Token | undefined>
   /** The tokens of the newest 10,000 transfers, the latest first; those that answer within 5 seconds. */
   tokens(): Promise<readonly Token[]>
-  /** The holders among the receivers of the newest 10,000 transfers, by what the contract answers now; `undefined` where it is no token. */
-  tokenHolders(address: Hex): Promise<TokenHolders | undefined>
+  /**
+   * The holders among the receivers of the newest 10,000 transfers until then, by what the contract answers; `undefined` where
+   * it is no token. Throws `block-not-found`.
+   */
+  tokenHolders(address: Hex, moment?: TokenMoment): Promise<TokenHolders | undefined>
   /** What an account has of a token; `undefined` where the contract has no answer. Throws `block-not-found`. */
   tokenBalance(
     token: Hex,
@@ -77,6 +86,7 @@ interface Parts extends PlaceParts {
 }
 
 const LATEST: BlockReference = { tag: 'latest' }
+const NOW: TokenMoment = { reference: LATEST }
 
 const wordOf = (value: bigint | Hex): Uint8Array =>
   fromHex(
@@ -119,8 +129,8 @@ export class ChainTokens implements TokenQueries {
     return tokenTransfers((wanted) => logs.find(wanted), { ...query, ...logs.walkRange(query) })
   }
 
-  async token(address: Hex, reference: BlockReference = LATEST): Promise<Token | undefined> {
-    const place = await simulationPlace(this.#parts, reference, {})
+  async token(address: Hex, moment = NOW): Promise<Token | undefined> {
+    const place = await this.#placeAt(moment)
     const account = place.state.account(address)
     if (account === undefined || !account.isContract) return undefined
     const type = await this.#typeOf(address, place)
@@ -144,19 +154,22 @@ export class ChainTokens implements TokenQueries {
     return tokens
   }
 
-  async tokenHolders(address: Hex): Promise<TokenHolders | undefined> {
+  async tokenHolders(address: Hex, moment = NOW): Promise<TokenHolders | undefined> {
+    const place = await this.#placeAt(moment)
+    const view = await this.#parts.lookup.block(moment.reference)
+    const to = view?.executed.block.header.number
     const candidates = new Map<string, { readonly account: Hex; readonly tokenId: bigint | undefined }>()
     let read = 0
     let isComplete = true
-    for await (const { type, to, tokenId } of this.tokenTransfers({ token: address })) {
+    const transfers = this.tokenTransfers({ token: address, ...(to !== undefined && { to }) })
+    for await (const { type, to: account, tokenId } of transfers) {
       read++
       const id = type === 'erc1155' ? tokenId : undefined
-      if (to !== ZERO_ADDRESS) candidates.set(`${to} ${id}`, { account: to, tokenId: id })
+      if (account !== ZERO_ADDRESS) candidates.set(`${account} ${id}`, { account, tokenId: id })
       isComplete = read < MOST_TRANSFERS && candidates.size < MOST_CANDIDATES
       if (!isComplete) break
     }
     if (read === 0) return undefined
-    const place = await simulationPlace(this.#parts, LATEST, {})
     const isTime = questionTime()
     const holders: TokenHolder[] = []
     for (const { account, tokenId } of candidates.values()) {
@@ -182,6 +195,10 @@ export class ChainTokens implements TokenQueries {
   ): Promise<bigint | undefined> {
     const place = await simulationPlace(this.#parts, reference, {})
     return numberIn(await this.#ask(place, token, balanceQuestion(account, tokenId)))
+  }
+
+  async #placeAt({ reference, transactionCount }: TokenMoment): Promise<SimulationPlace> {
+    return simulationPlace(this.#parts, reference, { transactionCount })
   }
 
   /** The standard of the newest transfer, or the one whose questions the contract answers. */

@@ -8,7 +8,7 @@ import type { LogPlace, TokenTransfer } from '../../engine/queries/token-transfe
 import { questionTime, type Token } from '../../engine/queries/tokens.ts'
 import { literals } from '../json-forms.ts'
 import { method } from '../method.ts'
-import { expected, object, optional, scalar } from '../parameter.ts'
+import { expected, object, optional, orNull, scalar } from '../parameter.ts'
 import { StateBlock } from '../wire/block-reference.ts'
 import { Address, AddressText, HashText, QuantityText, wholeNumber } from '../wire/scalars.ts'
 import { NOBODY } from './example-accounts.ts'
@@ -36,6 +36,12 @@ const Query = object(
     count: wholeNumber(`Number of events, 1 to ${MOST_LOGS}`, MOST_LOGS),
   },
   { nullIsAbsent: true, closed: true },
+)
+
+/** How many transactions of the block have run. */
+const FirstTransactions = optional(
+  orNull(wholeNumber('number of transactions of the block that have run; null: all', 2 ** 31 - 1), undefined),
+  null,
 )
 
 const TypeText = z.enum(['erc20', 'erc721', 'erc1155'])
@@ -174,13 +180,13 @@ export const evm_token = method({
   name: 'evm_token',
   heavy: true,
   summary:
-    'What a contract tells of its token: the standard by its newest transfer or by its answers, name, symbol, decimals and supply; null for a contract that is no token.',
-  params: { address: Address, block: optional(StateBlock, 'latest') },
+    'What a contract tells of its token after a block, or after its first `transactions`: the standard by its newest transfer or by its answers, name, symbol, decimals and supply; null for a contract that is no token.',
+  params: { address: Address, block: optional(StateBlock, 'latest'), transactions: FirstTransactions },
   result: () => TokenObject.nullable(),
   errors: ['block-not-found'],
   examples: [{ params: [NOBODY], result: null }],
-  async run({ address, block }, { engine }) {
-    const token = await engine.queries.token(address, block.reference)
+  async run({ address, block: { reference }, transactions: transactionCount }, { engine }) {
+    const token = await engine.queries.token(address, { reference, transactionCount })
     return token === undefined ? null : toRpcToken(token)
   },
 })
@@ -200,8 +206,8 @@ export const evm_tokens = method({
 export const evm_tokenHolders = method({
   name: 'evm_tokenHolders',
   heavy: true,
-  summary: `Who holds a token, the largest balances first, ${MOST_HOLDERS} at most: the receivers of its newest 10,000 transfers, with what the contract answers as their balance after the head. \`isComplete\` is false where there may be others. Null for a contract without transfers.`,
-  params: { token: Address },
+  summary: `Who holds a token, the largest balances first, ${MOST_HOLDERS} at most: the receivers of its newest 10,000 transfers until the block, with what the contract answers as their balance after the block, or after its first \`transactions\`. \`isComplete\` is false where there may be others. Null for a contract without transfers.`,
+  params: { token: Address, block: optional(StateBlock, 'latest'), transactions: FirstTransactions },
   result: () =>
     z
       .strictObject({
@@ -211,9 +217,10 @@ export const evm_tokenHolders = method({
         isComplete: z.boolean(),
       })
       .nullable(),
+  errors: ['block-not-found'],
   examples: [{ params: [NOBODY], result: null }],
-  async run({ token }, { engine }) {
-    const found = await engine.queries.tokenHolders(token)
+  async run({ token, block: { reference }, transactions: transactionCount }, { engine }) {
+    const found = await engine.queries.tokenHolders(token, { reference, transactionCount })
     if (found === undefined) return null
     return {
       holders: found.holders.slice(0, MOST_HOLDERS).map(({ account, tokenId, balance }) => ({

@@ -1,5 +1,5 @@
 /** Parts of a page as links, of which one is open: `?tab=…` in its address. */
-import { linkTo, route } from '../router.ts'
+import { linkHere, route } from '../router.ts'
 
 /** A tab: its name in the address (empty for the first one) and its text. */
 export type Tab = readonly [name: string, text: string]
@@ -12,14 +12,13 @@ export function openTab(tabs: readonly Tab[]): string {
 
 /** The links. */
 export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }) {
-  const { page, argument } = route.value
   const open = openTab(tabs)
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map(([name, text]) => (
         <a
           key={name}
-          href={linkTo(page, argument, name === '' ? {} : { tab: name })}
+          href={linkHere({ tab: name === '' ? undefined : name })}
           aria-current={name === open ? 'page' : undefined}
         >
           {text}

@@ -1,11 +1,34 @@
-/** The moment that a page shows: a slider over the blocks of the chain, and one over the transactions of the block. */
-import { callFor } from '../client.ts'
-import { grouped, quantity, toNumber } from '../format.ts'
-import { isBlock } from '../model.ts'
-import type { Moment } from '../moment.ts'
-import { useQuery } from '../query.ts'
-import { head } from '../store.ts'
+/** The moment that a page shows: sliders over the blocks of the chain and the transactions of the block, buttons and keys for steps. */
+import { useEffect, useRef } from 'preact/hooks'
+import { grouped, toNumber } from '../format.ts'
+import { type Moment, nextMoment, previousMoment, transactionsOf } from '../moment.ts'
+import { useAction, useQuery } from '../query.ts'
+import { linkTo } from '../router.ts'
+import { head, may } from '../store.ts'
+import { ErrorText } from './action.tsx'
+import { isField } from './form.tsx'
 import { Section } from './layout.tsx'
+import { TransactionLink } from './values.tsx'
+
+type Step = (moment: Moment, latest: number) => Moment | Promise<Moment>
+
+/** What a button does, and the key that does the same. */
+const STEPS: readonly (readonly [label: string, key: string, step: Step])[] = [
+  ['Previous block', '<', ({ block }) => ({ block: Math.max(0, block - 1), transactions: undefined })],
+  ['Previous transaction', ',', previousMoment],
+  ['Next transaction', '.', nextMoment],
+  [
+    'Next block',
+    '>',
+    ({ block }, latest) => ({ block: Math.min(latest, block + 1), transactions: undefined }),
+  ],
+]
+
+interface Properties {
+  /** `undefined` is the present. */
+  readonly moment: Moment | undefined
+  readonly onChange: (moment: Moment | undefined) => void
+}
 
 /** A slider with its label and the value that it shows. */
 function Slider({
@@ -35,60 +58,112 @@ function Slider({
   )
 }
 
-/** The slider over the transactions of a block. */
-function TransactionSlider({
-  moment,
-  onChange,
-}: {
-  readonly moment: Moment
-  readonly onChange: (moment: Moment) => void
-}) {
+/** The slider over the transactions of a block, and the transaction that has run last. */
+function WithinBlock({ moment, onChange }: Properties & { readonly moment: Moment }) {
   const { block, transactions } = moment
-  const count = useQuery(`transactions of ${block}`, async (signal) => {
-    const found = await callFor(isBlock, 'eth_getBlockByNumber', [quantity(block), false], signal)
-    return found.transactions.length
-  })
-  if (count.value === undefined || count.value === 0) return null
+  const hashes = useQuery(`transactions of ${block}`, (signal) => transactionsOf(block, signal))
+  const count = hashes.value?.length ?? 0
+  const ran = transactions ?? count
+  const hash = hashes.value?.[ran - 1]
   return (
-    <Slider
-      label="After transaction"
-      value={transactions ?? count.value}
-      most={count.value}
-      onChange={(value) => onChange({ block, transactions: value === count.value ? undefined : value })}
-    />
+    <>
+      {count > 0 && (
+        <Slider
+          label="After transaction"
+          value={ran}
+          most={count}
+          onChange={(value) => onChange({ block, transactions: value === count ? undefined : value })}
+        />
+      )}
+      <p class="whole empty" aria-live="polite">
+        {hash !== undefined && (
+          <>
+            <span class="dim">After</span> <TransactionLink hash={hash} />{' '}
+            {may('evm_debugTransaction') && <a href={linkTo('debug', hash)}>Debug</a>}
+          </>
+        )}
+        {hashes.value !== undefined && hash === undefined && (
+          <span class="dim">No transaction of the block has run</span>
+        )}
+      </p>
+    </>
   )
 }
 
-/** The section with the sliders; `undefined` is the present. */
-export function TimeSlider({
-  moment,
-  onChange,
+/** The buttons, which keys press as well. */
+function Steps({
+  isRunning,
+  onStep,
 }: {
-  readonly moment: Moment | undefined
-  readonly onChange: (moment: Moment | undefined) => void
+  readonly isRunning: boolean
+  readonly onStep: (step: Step) => void
 }) {
+  useEffect(() => {
+    function press(event: KeyboardEvent): void {
+      const isText = isField(event.target) && !(event.target as Element).matches('[type=range]')
+      if (event.ctrlKey || event.metaKey || event.altKey || isText) return
+      const found = STEPS.find(([, key]) => key === event.key)
+      if (found !== undefined) onStep(found[2])
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [onStep])
+  return (
+    <fieldset class="choices" aria-label="Steps through the chain">
+      {STEPS.map(([label, key, step]) => (
+        <button
+          key={key}
+          type="button"
+          title={`${label} (${key})`}
+          aria-disabled={isRunning}
+          onClick={() => onStep(step)}
+        >
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+/** The section; absent on a chain without blocks. */
+export function TimeSlider({ moment, onChange }: Properties) {
   const latest = toNumber(head.value?.number)
+  const asked = useRef<Step | undefined>(undefined)
+  const action = useAction(async () => {
+    const here = moment ?? { block: latest, transactions: undefined }
+    if (asked.current !== undefined) onChange(await asked.current(here, latest))
+  })
   if (latest === 0) return null
   return (
-    <Section
-      title="Moment"
-      actions={
-        moment !== undefined && (
-          <button type="button" class="plain" onClick={() => onChange(undefined)}>
-            Latest
-          </button>
-        )
-      }
-    >
-      <div class="line">
-        <Slider
-          label="Block"
-          value={moment?.block ?? latest}
-          most={latest}
-          onChange={(block) => onChange({ block, transactions: undefined })}
-        />
-        {moment !== undefined && <TransactionSlider moment={moment} onChange={onChange} />}
-      </div>
-    </Section>
+    <div class="moment">
+      <Section
+        title="Moment"
+        actions={
+          moment !== undefined && (
+            <button type="button" class="plain" onClick={() => onChange(undefined)}>
+              Latest
+            </button>
+          )
+        }
+      >
+        <div class="line">
+          <Slider
+            label="Block"
+            value={moment?.block ?? latest}
+            most={latest}
+            onChange={(block) => onChange({ block, transactions: undefined })}
+          />
+          {moment !== undefined && <WithinBlock moment={moment} onChange={onChange} />}
+          <Steps
+            isRunning={action.isRunning}
+            onStep={(step) => {
+              asked.current = step
+              action.run()
+            }}
+          />
+        </div>
+        <ErrorText message={action.error} />
+      </Section>
+    </div>
   )
 }

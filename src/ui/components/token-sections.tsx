@@ -1,5 +1,6 @@
 /** What a token contract tells of itself, and who holds its tokens. */
 import { counted, grouped, type Hex, percent, toBigInt } from '../format.ts'
+import type { Moment } from '../moment.ts'
 import { useQuery } from '../query.ts'
 import { may } from '../store.ts'
 import { amountText, loadHolders, STANDARDS, shortText, type Token, tokenIdText } from '../tokens.ts'
@@ -18,10 +19,17 @@ function Supply({ token }: { readonly token: Token }) {
   )
 }
 
-function HolderTable({ token }: { readonly token: Token }) {
+interface Properties {
+  readonly token: Token
+  /** When holders are asked for; the present where it is undefined. */
+  readonly moment: Moment | undefined
+}
+
+function HolderTable({ token, moment }: Properties) {
   const { address, type, totalSupply } = token
-  const loaded = useQuery(`holders ${address}`, (signal) => loadHolders(address, signal), 'live')
-  const pages = usePages(address)
+  const key = `${address} ${moment?.block} ${moment?.transactions}`
+  const loaded = useQuery(`holders ${key}`, (signal) => loadHolders(address, moment, signal), 'live')
+  const pages = usePages(key)
   const supply = type === 'erc20' && totalSupply !== null ? toBigInt(totalSupply) : 0n
   return (
     <Section title="Holders">
@@ -62,7 +70,7 @@ function HolderTable({ token }: { readonly token: Token }) {
 }
 
 /** The tab of a token. */
-export function TokenSections({ token }: { readonly token: Token }) {
+export function TokenSections({ token, moment }: Properties) {
   const { name, symbol, type, decimals, address } = token
   return (
     <>
@@ -77,7 +85,7 @@ export function TokenSections({ token }: { readonly token: Token }) {
           ]}
         />
       </Section>
-      {may('evm_tokenHolders') && <HolderTable token={token} />}
+      {may('evm_tokenHolders') && <HolderTable token={token} moment={moment} />}
       {may('evm_tokenTransfers') && <TokenTransfers token={address satisfies Hex} />}
     </>
   )

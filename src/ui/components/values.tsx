@@ -1,8 +1,9 @@
 /** Values of the chain as text: links to what a hash names, amounts, times. */
 import type { ComponentChildren } from 'preact'
 import { ageText, coins, coinUnit, dateText, type Hex, shortened, toBigInt, toNumber } from '../format.ts'
+import { momentIn, momentParameters } from '../moment.ts'
 import { contractName } from '../names.ts'
-import { linkTo } from '../router.ts'
+import { linkTo, route } from '../router.ts'
 import { now } from '../store.ts'
 
 /** A value in the font of code, such as a hash in full; `wrap` breaks it where the line ends. */
@@ -70,6 +71,13 @@ export function BitcoinLink({ hash }: { readonly hash: string }) {
   )
 }
 
+/** Where a moment is shown, the address at the same one. */
+function linkToAddress(address: Hex): string {
+  const { block, transactions } = momentParameters(momentIn(route.value.parameters))
+  if (block === undefined) return linkTo('address', address)
+  return linkTo('address', address, { block, ...(transactions !== undefined && { transactions }) })
+}
+
 /** A link to an account, with the name of its contract where it is known; a contract's creation has no address. */
 export function AddressLink({
   address,
@@ -85,7 +93,7 @@ export function AddressLink({
   const name = contractName(address)
   return (
     <a
-      href={linkTo('address', address)}
+      href={linkToAddress(address)}
       class={name === undefined ? (full ? 'mono' : 'mono short') : undefined}
       title={address}
     >

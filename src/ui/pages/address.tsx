@@ -1,5 +1,5 @@
 /** `#/address/<0x…>`: an account, its transactions, and for a contract its functions, events, storage and code. */
-import { useState } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { type Checked, objectOf, orNull } from '../checks.ts'
 import { callFor } from '../client.ts'
 import { ErrorText } from '../components/action.tsx'
@@ -18,9 +18,10 @@ import { TokenTransfers } from '../components/token-transfers.tsx'
 import { AddressLink, Amount, TransactionLink } from '../components/values.tsx'
 import { type ContractAbi, loadAbi } from '../contracts.ts'
 import { grouped, type Hex, isAddress, isHex, toBigInt } from '../format.ts'
-import { balanceAt, blockOfMoment, codeAt, type Moment } from '../moment.ts'
+import { balanceAt, blockOfMoment, codeAt, type Moment, momentIn, momentParameters } from '../moment.ts'
 import { contractName } from '../names.ts'
 import { useQuery } from '../query.ts'
+import { linkHere, replaceAddress, route } from '../router.ts'
 import { may } from '../store.ts'
 import { loadToken, STANDARDS, shortText, type Token } from '../tokens.ts'
 
@@ -49,7 +50,7 @@ async function loadAccount(address: Hex, moment: Moment | undefined, signal: Abo
       ? callFor(isHex, 'eth_getCode', [address, block], signal)
       : codeAt(address, within, signal),
     loadAbi(address, signal),
-    loadToken(address, signal),
+    loadToken(address, moment, signal),
     may('ots_getContractCreator')
       ? callFor(orNull(isOrigin), 'ots_getContractCreator', [address], signal)
       : null,
@@ -140,7 +141,7 @@ function AccountTabs({ address, account, moment }: PartsProperties) {
       {open === '' && isContract && <ContractParts address={address} account={account} moment={moment} />}
       {open === '' && !isContract && <AddressHistory address={address} />}
       {open === '' && <AddressPayouts address={address} />}
-      {open === 'token' && token !== null && <TokenSections token={token} />}
+      {open === 'token' && token !== null && <TokenSections token={token} moment={moment} />}
       {open === 'transfers' && <TokenTransfers account={address} />}
       {open === 'source' && <AddressSource address={address} />}
     </>
@@ -148,16 +149,19 @@ function AccountTabs({ address, account, moment }: PartsProperties) {
 }
 
 function AccountView({ address }: { readonly address: Hex }) {
-  const [moment, setMoment] = useState<Moment | undefined>(undefined)
+  const moment = momentIn(route.value.parameters)
   const account = useQuery(
     `${address} ${moment?.block} ${moment?.transactions} ${may('evm_contractAbi')} ${may('ots_getContractCreator')} ${may('evm_token')}`,
     (signal) => loadAccount(address, moment, signal),
     'live',
   )
+  // What is typed into the forms stays while another moment is loaded.
+  const last = useRef<Account | undefined>(undefined)
+  last.current = account.value ?? last.current
   return (
     <>
-      <TimeSlider moment={moment} onChange={setMoment} />
-      <Show loaded={account}>
+      <TimeSlider moment={moment} onChange={(chosen) => replaceAddress(linkHere(momentParameters(chosen)))} />
+      <Show loaded={{ ...account, value: account.value ?? last.current }}>
         {(value) => (
           <>
             <AccountFields account={value} />

@@ -1,12 +1,15 @@
 /**
- * `#/debug/<transaction>`, `#/debug/simulation?s=…&step=…`, `#/debug/failure`: an execution by its sources, forwards and
- * back.
+ * `#/debug/<transaction>`, `#/debug/at?block=12&transactions=1` (the transaction that ran last at a moment),
+ * `#/debug/simulation?s=…&step=…`, `#/debug/failure`: an execution by its sources, forwards and back.
  */
 import { useEffect, useState } from 'preact/hooks'
+import { objectOf, orNull } from '../checks.ts'
+import { callFor } from '../client.ts'
 import { ErrorText } from '../components/action.tsx'
 import { type CurrentLines, DebugSource } from '../components/debug-source.tsx'
 import { DebugMachine, DebugVariables } from '../components/debug-variables.tsx'
 import { Heading, Section, Show } from '../components/layout.tsx'
+import { TimeSlider } from '../components/time-slider.tsx'
 import { Mono } from '../components/values.tsx'
 import {
   closeSession,
@@ -18,9 +21,11 @@ import {
   openSession,
   type Place,
 } from '../debugger/session.ts'
-import { grouped, messageOf } from '../format.ts'
+import { grouped, type Hex, isHex, messageOf, toNumber } from '../format.ts'
+import { type Moment, momentIn, transactionsOf } from '../moment.ts'
 import { useQuery } from '../query.ts'
-import { linkTo, route } from '../router.ts'
+import { linkTo, replaceAddress, route } from '../router.ts'
+import { head } from '../store.ts'
 
 /** A button, and the key that does the same. */
 type Control = readonly [move: Move, direction: Direction, text: string, key: string]
@@ -203,22 +208,82 @@ function Session({ opened }: { readonly opened: Opened }) {
   )
 }
 
-/** The page. */
-export function DebugPage({ argument }: { readonly argument: string }) {
+/** A transaction, or what the parameters of the page name. */
+function Opening({ argument }: { readonly argument: string }) {
   const { parameters } = route.value
   const opened = useQuery(`debug ${argument} ${parameters}`, () => openSession(argument, parameters), 'once')
-  const isHash = argument.startsWith('0x')
+  return <Show loaded={opened}>{(found) => <Session key={found.place.session} opened={found} />}</Show>
+}
+
+const isPlaced = objectOf({ blockNumber: orNull(isHex), transactionIndex: orNull(isHex) })
+
+/** A transaction of the chain, and the moment after it; the hash is undefined where none of the block has run. */
+interface Placed {
+  readonly hash: Hex | undefined
+  readonly moment: Moment | undefined
+}
+
+async function placedOf(hash: Hex, signal: AbortSignal): Promise<Placed> {
+  const found = await callFor(orNull(isPlaced), 'eth_getTransactionByHash', [hash], signal)
+  const { blockNumber = null, transactionIndex = null } = found ?? {}
+  if (blockNumber === null || transactionIndex === null) return { hash, moment: undefined }
+  return { hash, moment: { block: toNumber(blockNumber), transactions: toNumber(transactionIndex) + 1 } }
+}
+
+async function ranLast(moment: Moment, signal: AbortSignal): Promise<Placed> {
+  const hashes = await transactionsOf(moment.block, signal)
+  return { hash: hashes[(moment.transactions ?? hashes.length) - 1], moment }
+}
+
+function latestMoment(): Moment {
+  return { block: toNumber(head.value?.number), transactions: undefined }
+}
+
+/** Shows the transaction that ran last at a moment. */
+function showMoment(moment: Moment | undefined): void {
+  const { block, transactions } = moment ?? latestMoment()
+  const within = transactions === undefined ? {} : { transactions: String(transactions) }
+  replaceAddress(linkTo('debug', 'at', { block: String(block), ...within }))
+}
+
+/** A transaction by its hash, or by its moment, with the sliders that lead to others. */
+function TransactionSession({ argument }: { readonly argument: string }) {
+  const asked = argument === 'at' ? (momentIn(route.value.parameters) ?? latestMoment()) : undefined
+  const key = `place ${argument} ${asked?.block} ${asked?.transactions}`
+  const placed = useQuery(key, (signal) =>
+    asked === undefined ? placedOf(argument as Hex, signal) : ranLast(asked, signal),
+  )
+  const moment = asked ?? placed.value?.moment
   return (
     <>
-      <Heading title="Debugger">
-        Debugger{' '}
-        {isHash && (
-          <a class="mono hash" href={linkTo('tx', argument)}>
-            {argument}
+      {placed.value?.hash !== undefined && (
+        <p>
+          <a class="mono wrap" href={linkTo('tx', placed.value.hash)}>
+            {placed.value.hash}
           </a>
-        )}
-      </Heading>
-      <Show loaded={opened}>{(found) => <Session key={found.place.session} opened={found} />}</Show>
+        </p>
+      )}
+      {moment !== undefined && <TimeSlider moment={moment} onChange={showMoment} />}
+      <Show loaded={placed}>
+        {({ hash }) =>
+          hash === undefined ? (
+            <p class="dim">Nothing to debug: no transaction of the block has run</p>
+          ) : (
+            <Opening argument={hash} />
+          )
+        }
+      </Show>
+    </>
+  )
+}
+
+/** The page. */
+export function DebugPage({ argument }: { readonly argument: string }) {
+  const isPlace = argument.startsWith('0x') || argument === 'at'
+  return (
+    <>
+      <Heading title="Debugger">Debugger</Heading>
+      {isPlace ? <TransactionSession argument={argument} /> : <Opening argument={argument} />}
     </>
   )
 }

@@ -136,6 +136,29 @@ describe('evm_tokenHolders', () => {
   })
 })
 
+describe('a moment', () => {
+  const heldAt = async (...moment: unknown[]) =>
+    (await request('evm_tokenHolders', chain.token, ...moment))?.holders.map(
+      ({ account, balance }: { account: Hex; balance: Hex }) => [account, Number(balance)],
+    )
+
+  it('is after a block, or after the first transactions of one', async () => {
+    // The contracts are made in blocks 1 to 3, the first transfer is in block 4.
+    expect(await heldAt('0x0')).toBe(undefined)
+    expect(await heldAt('0x3')).toEqual([[chain.alice, 1000]])
+    const sold = [
+      [chain.alice, 750],
+      [BOB, 250],
+    ]
+    expect(await heldAt('0x4', 0)).toEqual([[chain.alice, 1000]])
+    expect(await heldAt('0x4', 1)).toEqual(sold)
+    expect(await heldAt('0x4', null)).toEqual(sold)
+    expect(await request('evm_token', chain.token, '0x1', 0)).toBe(null)
+    expect(await request('evm_token', chain.token, '0x1', 1)).toMatchObject({ totalSupply: '0x3e8' })
+    await expect(heldAt('0xffff')).rejects.toMatchObject({ message: 'Block not found' })
+  })
+})
+
 describe('evm_tokens', () => {
   it('asks no further contract after five seconds, and neither do the other methods', async () => {
     let now = performance.now()
