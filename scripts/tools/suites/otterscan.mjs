@@ -73,7 +73,8 @@ async function watchedPage(browser, allowed) {
       const call = [request.postDataJSON()].flat().find((each) => each.id === id)
       // Otterscan asks each contract for the name, symbol and decimals of a token.
       const isOfContract = call?.method === 'eth_call' && error?.code === REVERTED
-      if (error !== undefined && !isOfContract) wrong.push(`${call?.method} ${JSON.stringify(call?.params)}: ${error.message}`)
+      if (error !== undefined && !isOfContract)
+        wrong.push(`${call?.method} ${JSON.stringify(call?.params)}: ${error.message}`)
     }
   })
   return { page, wrong }
