@@ -39,9 +39,9 @@ const SIMULATES = /^(eth|tenderly|alchemy)_(call|estimate|simulate|createAccessL
 
 /**
  * Namespaces that no agent gets: the passphrases and keys of the wallet, and the bans of the node's operator. `btc_request`
- * opens the wallets of the Bitcoin node, and `anvil_setRpcUrl` names an upstream, whose URL may hold a key.
+ * opens the wallets of the Bitcoin node.
  */
-const WITHHELD: ReadonlySet<string> = new Set(['personal', 'sco', 'btc_request', 'anvil_setRpcUrl'])
+const WITHHELD: ReadonlySet<string> = new Set(['personal', 'sco', 'btc_request'])
 
 function isWithheld({ name, namespace, notifies, answeredBy, params }: AnyMethod): boolean {
   return (

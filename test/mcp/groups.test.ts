@@ -20,12 +20,14 @@ describe('the groups of tools', () => {
   it('withhold these methods from agents', () => {
     const withheld = METHODS.filter((method) => groupOf(method) === undefined).map(({ name }) => name)
     expect(withheld.filter((name) => !/^(personal|sco)_/.test(name)).sort()).toEqual([
+      'anvil_reset',
       'anvil_setRpcUrl',
       'btc_request',
       'eth_subscribe',
       'eth_unsubscribe',
       'evm_addAccount',
       'fed_importKey',
+      'hardhat_reset',
     ])
     expect(METHODS.filter(isTool).filter((method) => groupOf(method) === undefined)).toEqual([])
   })
