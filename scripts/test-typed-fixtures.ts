@@ -31,6 +31,7 @@ const FOLDERS = [
 
 const ACCESS = 'gas of warm and cold access (EIP-2929)'
 const ALL_GAS = 'a call may pass on all gas, which is gone where it fails (EIP-150)'
+const PRECOMPILES = 'precompiled contracts: prices, limits of input (RSKIP-516), none from 0x0a on'
 const DESTRUCTION = 'SELFDESTRUCT ends every account (EIP-6780)'
 /** Tests about what this chain has otherwise than Ethereum, by parts of their names, and why. */
 const CHANGED: readonly (readonly [name: RegExp, reason: string])[] = [
@@ -46,6 +47,8 @@ const CHANGED: readonly (readonly [name: RegExp, reason: string])[] = [
   [/::test_delegate_call_targets\[.*(INVALID|OOG)/, ALL_GAS],
   [/::test_delegate_call_targets\[.*initcode_True/, 'a created contract has nonce 0 (EIP-161)'],
   [/::test_set_code_max_depth_call_stack\W/, 'calls are 400 deep'],
+  [/::test_pointer_to_precompile\[.*precompile_0x0+(5|9|[a-f]|1\d)-/, PRECOMPILES],
+  [/::test_call_to_precompile_in_pointer_context\W/, 'a call to an account that does not exist costs 25,000'],
   [/tx_type_3/, 'blobs (EIP-4844)'],
 ]
 
