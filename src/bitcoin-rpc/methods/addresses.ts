@@ -8,7 +8,16 @@ import { scriptForHash, type WalletScript, walletScript, walletScripts } from '.
 import { isHexDigits } from '../../encoding/hex.ts'
 import { describe, scriptsOf } from '../descriptor.ts'
 import { type Context, type Method, method } from '../method.ts'
-import { addressTypeOf, flag, integer, privateKeyOf, publicKey, scriptFor, shown, text } from '../parameters.ts'
+import {
+  addressTypeOf,
+  flag,
+  integer,
+  privateKeyOf,
+  publicKey,
+  scriptFor,
+  shown,
+  text,
+} from '../parameters.ts'
 import { CODE, RpcFailure } from '../rpc-failure.ts'
 import { asmOf } from '../script-view.ts'
 import { requireKeys, walletOf } from '../wallet-access.ts'
