@@ -1,5 +1,4 @@
 /** The wallet that a call is about, and what calls do with it. */
-import { bestBlock } from '../bitcoin/chain/state.ts'
 import { POLICY_RULES } from '../bitcoin/interpreter/flags.ts'
 import { ScriptFailure } from '../bitcoin/interpreter/script-failure.ts'
 import { SignatureChecker } from '../bitcoin/interpreter/signature-checker.ts'
@@ -118,9 +117,4 @@ export function signAll(
     return message === undefined ? [] : [{ index, message }]
   })
   return { transaction: signed, errors }
-}
-
-/** Height of the best block. */
-export function tipHeight({ bitcoin }: Context): number {
-  return bestBlock(bitcoin.chain.state).height
 }

@@ -51,7 +51,7 @@ function wordsOf(reasons: Readonly<Record<string, string>>): (code: bigint) => s
 /** Why a peg-in is rejected, in words, by the number in its log. */
 export const peginReason = wordsOf(PEGIN_REASONS)
 /** Why a rejected peg-in is not refunded. */
-export const unrefundableReason = wordsOf(UNREFUNDABLE_REASONS)
+const unrefundableReason = wordsOf(UNREFUNDABLE_REASONS)
 /** Why a peg-out is rejected. */
 export const pegoutReason = wordsOf(PEGOUT_REASONS)
 

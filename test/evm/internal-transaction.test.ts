@@ -2,7 +2,7 @@
  * The hashes of internal transactions that call the Bridge, in random trees of calls and creations, against the reference
  * node's own classes (`fixtures/bridge/internal-calls.json.gz`): interpreted, compiled, and by the library.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { PRECOMPILE_ADDRESS } from '../../src/chain/config.ts'
 import { intrinsicGas } from '../../src/chain/intrinsic-gas.ts'
 import { decodeTransaction } from '../../src/chain/transaction.ts'
@@ -10,6 +10,7 @@ import { EMPTY } from '../../src/encoding/bytes.ts'
 import { fromHex, type Hex } from '../../src/encoding/hex.ts'
 import { createChosenVm } from '../../src/ethereumjs/create-vm.ts'
 import { internalHash } from '../../src/evm/internal-transaction.ts'
+import { Journal } from '../../src/evm/journal.ts'
 import type { Precompile } from '../../src/evm/precompiles/precompile.ts'
 import { PRECOMPILES } from '../../src/evm/precompiles/table.ts'
 import type { Vm } from '../../src/evm/rules.ts'
@@ -38,8 +39,8 @@ const vms: Record<string, Vm> = {
   library: createChosenVm('ethereumjs', { chainId: 33 }),
 }
 
-/** Runs a case; the hashes that the calls of the Bridge had, and how the transaction ended. */
-async function hashesOf(vm: Vm, { accounts, raw, blockGasLimit }: Case) {
+/** Runs a case; the hashes that the calls of the Bridge had, if they ask, and how the transaction ended. */
+async function hashesOf(vm: Vm, { accounts, raw, blockGasLimit }: Case, asks = true) {
   const transaction = decodeTransaction(fromHex(raw))
   const { from, to, value, data, gasLimit, gasPrice } = transaction
   const state = world({
@@ -57,7 +58,7 @@ async function hashesOf(vm: Vm, { accounts, raw, blockGasLimit }: Case) {
     ...bridge,
     // Asked before the gas is paid for, as the reference node makes the internal transaction before.
     requiredGas(input, env) {
-      hashes.push(env.callHash())
+      if (asks) hashes.push(env.callHash())
       return bridge.requiredGas(input, env)
     },
   }
@@ -112,6 +113,23 @@ describe('the hash of an internal transaction', () => {
     await run(state, { to: PRECOMPILE_ADDRESS.bridge, transaction }, { env })
     expect(asked).toEqual([undefined, transaction.hash])
   })
+})
+
+describe('internal transactions', () => {
+  it.each(['interpreted', 'compiled', 'traced'])(
+    'are not made where nothing asks for them, %s',
+    async (name) => {
+      const made = vi.spyOn(Journal.prototype, 'placeOf')
+      try {
+        for (const each of cases) await hashesOf(vms[name] as Vm, each, false)
+        expect(made).not.toHaveBeenCalled()
+        for (const each of cases.slice(0, 5)) await hashesOf(vms[name] as Vm, each)
+        expect(made).toHaveBeenCalled()
+      } finally {
+        made.mockRestore()
+      }
+    },
+  )
 })
 
 describe.each(Object.entries(vms))('internal transactions, %s', (_, vm) => {

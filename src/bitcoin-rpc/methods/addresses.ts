@@ -8,7 +8,16 @@ import { scriptForHash, type WalletScript, walletScript, walletScripts } from '.
 import { isHexDigits } from '../../encoding/hex.ts'
 import { describe, scriptsOf } from '../descriptor.ts'
 import { type Context, type Method, method } from '../method.ts'
-import { addressTypeOf, flag, integer, privateKeyOf, publicKey, scriptFor, text } from '../parameters.ts'
+import {
+  addressTypeOf,
+  flag,
+  integer,
+  privateKeyOf,
+  publicKey,
+  scriptFor,
+  shown,
+  text,
+} from '../parameters.ts'
 import { CODE, RpcFailure } from '../rpc-failure.ts'
 import { asmOf } from '../script-view.ts'
 import { requireKeys, walletOf } from '../wallet-access.ts'
@@ -257,7 +266,7 @@ export const ADDRESS_METHODS: readonly Method[] = [
       const addresses = scripts
         .filter((script) => script.label === label && !script.isChange)
         .flatMap(({ script }) => addressOf(script) ?? [])
-      if (addresses.length === 0) throw new RpcFailure(-11, `No addresses with label ${label.slice(0, 100)}`)
+      if (addresses.length === 0) throw new RpcFailure(CODE.LABEL, `No addresses with label ${shown(label)}`)
       return Object.fromEntries(addresses.map((address) => [address, { purpose: 'receive' }]))
     },
   }),

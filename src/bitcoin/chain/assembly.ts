@@ -24,7 +24,7 @@ function packageRate(state: ChainState, entry: MempoolEntry): number {
 }
 
 /** The entries of the next block, parents before children: those that pay best, counting what they depend on. */
-export function selectEntries(state: ChainState): readonly MempoolEntry[] {
+function selectEntries(state: ChainState): readonly MempoolEntry[] {
   const rated = entriesInOrder(state).map((entry) => ({ entry, rate: packageRate(state, entry) }))
   rated.sort((a, b) => b.rate - a.rate || a.entry.arrival - b.entry.arrival)
   const chosen = new Map<string, MempoolEntry>()

@@ -10,7 +10,7 @@ import { compactSize } from '../serialization.ts'
 import type { Input, Output, Transaction } from '../transaction.ts'
 
 /** Signals that the transaction may be replaced (BIP-125). */
-export const REPLACEABLE_SEQUENCE = 0xfffffffd
+const REPLACEABLE_SEQUENCE = 0xfffffffd
 
 /** A coin to choose, and the script whose hash its output has, if known. */
 export interface Candidate {

@@ -127,7 +127,14 @@ export function openBridge(
   const federationCells = new FederationCells(store, { network, isActive })
   const peg = new PegCells(store, isActive)
   const federations = new Federations({ cells: federationCells, network, isActive, number: env.number })
-  const headers = new HeaderChain({ storage: env.storage, store, network, isActive, federations })
+  const headers = new HeaderChain({
+    storage: env.storage,
+    store,
+    network,
+    isActive,
+    federations,
+    number: env.number,
+  })
   return { network, isActive, store, headers, peg, federationCells, federations }
 }
 

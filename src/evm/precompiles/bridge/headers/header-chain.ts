@@ -30,6 +30,8 @@ export interface HeaderChainParts {
   readonly network: BridgeNetwork
   readonly isActive: IsActive
   readonly federations: Federations
+  /** Of the executing block. */
+  readonly number: number
 }
 
 /**
@@ -68,6 +70,13 @@ export class HeaderChain {
   get(hash: bigint): StoredHeader | undefined {
     this.open()
     return decodeStored(this.#parts.storage.bytes(hash))
+  }
+
+  /** The header of a hash whose confirmations are counted; one block of the test network knows another one. */
+  confirmed(hash: bigint): StoredHeader | undefined {
+    const { cached } = this.#rules
+    const isCached = cached?.number === this.#parts.number && cached.header.hash === hash
+    return isCached ? cached.header : this.get(hash)
   }
 
   /**

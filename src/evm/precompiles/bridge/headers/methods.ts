@@ -1,5 +1,6 @@
 /** The bridge's methods about the parent chain's headers: taking them in, and reading them (RSKIP-89, 122, 200, 220). */
 
+import { ByteReader } from '../../../../bitcoin/byte-reader.ts'
 import { reversed } from '../../../../bitcoin/hash.ts'
 import { branchRoot } from '../../../../bitcoin/merkle-tree.ts'
 import {
@@ -27,6 +28,8 @@ const UNCONFIRMED = { noBlock: -1, notBest: -2, outOfReach: -3, tooOld: -4, wron
 /** Blocks below the best one beyond which confirmations are not counted. */
 const MAX_CONFIRMATION_DEPTH = 4320
 const MAX_BRANCH_LENGTH = 32
+/** Most bytes of a header in a list before RSKIP-124. */
+const MAX_EARLY_HEADER_BYTES = 85
 
 function receiveHeader(call: BridgeCall): number {
   const { args, headers, peg, env } = call
@@ -51,12 +54,23 @@ function isTooHigh({ isActive, network }: BridgeCall, parent: StoredHeader): boo
   return !isActive('rskip434') && parent.height + 1 >= network.tooMuchWorkHeight
 }
 
+/**
+ * A header of a list. Before RSKIP-124 the number of transactions of its block may follow, which is zero, and bytes after that
+ * number. Throws PrecompileFailure, or a RangeError, for what is no header.
+ */
+function headerIn(bytes: Uint8Array, { isActive }: BridgeState): Uint8Array {
+  if (bytes.length === PARENT_HEADER_BYTES) return bytes
+  const isOfLength = bytes.length > PARENT_HEADER_BYTES && bytes.length <= MAX_EARLY_HEADER_BYTES
+  if (!isOfLength || isActive('rskip124')) throw new PrecompileFailure('a header has not 80 bytes')
+  if (new ByteReader(bytes, PARENT_HEADER_BYTES).compactSize() !== 0n)
+    throw new PrecompileFailure('a header with transactions')
+  return bytes.subarray(0, PARENT_HEADER_BYTES)
+}
+
 /** Headers that are not accepted are skipped, as long as each has the right length. */
 function receiveHeaders(call: BridgeCall): Uint8Array {
   const { args, headers } = call
-  const list = args.list(0)
-  if (list.some(({ length }) => length !== PARENT_HEADER_BYTES))
-    throw new PrecompileFailure('a header has not 80 bytes')
+  const list = args.list(0).map((bytes) => headerIn(bytes, call))
   headers.open()
   for (const bytes of list) {
     const parent = headers.get(previousHash(bytes))
@@ -108,7 +122,7 @@ function hashAtDepth({ args, headers }: BridgeCall): Uint8Array {
 }
 
 function confirmationsGas(args: Arguments, { headers }: BridgeState): bigint {
-  const header = headers.get(toBigInt(args.bytes(1)))
+  const header = headers.confirmed(toBigInt(args.bytes(1)))
   if (header === undefined) return 27_000n
   const depth = Math.max(headers.best().height - header.height, 0)
   if (depth > MAX_CONFIRMATION_DEPTH) return 27_000n
@@ -133,7 +147,7 @@ function confirmations(call: BridgeCall): number {
   if (siblings.length > MAX_BRANCH_LENGTH || significantBits > siblings.length) {
     throw new PrecompileFailure('malformed merkle branch')
   }
-  const header = headers.get(toBigInt(args.bytes(1)))
+  const header = headers.confirmed(toBigInt(args.bytes(1)))
   if (header === undefined) return UNCONFIRMED.noBlock
   const depth = headers.best().height - header.height
   if (depth > MAX_CONFIRMATION_DEPTH) return UNCONFIRMED.tooOld

@@ -45,6 +45,11 @@ export interface ParentRules {
   readonly checkpoint?: { readonly first: StoredHeader; readonly newestHeight: number }
   /** Hashes of headers that no others may replace, by height. */
   readonly fixed: ReadonlyMap<number, bigint>
+  /**
+   * A header that a block of this chain knows though no cell has it: when that block was mined, the reference node had it in
+   * a cache only (`getBlockKeepingTestnetConsensus` of its BridgeSupport).
+   */
+  readonly cached?: { readonly number: number; readonly header: StoredHeader }
 }
 
 function stored(height: number, work: bigint, header: string): StoredHeader {
@@ -75,6 +80,14 @@ const RULES: Readonly<Record<ParentNetwork['name'], ParentRules>> = {
       newestHeight: 1_514_016,
     },
     fixed: new Map(),
+    cached: {
+      number: 5_148_285,
+      header: stored(
+        2_817_125,
+        0xddeb5fbcd969312a77cn,
+        '000000203b5d178405c4e6e7dc07d63d6de5db1342044791721654760c00000000000000796cf6743a036300b43fb3abe6703d04a7999751b6d5744f20327d1175320bd37b954e66ffff001d56dc11ce',
+      ),
+    },
   },
   mainnet: {
     genesis: genesis(PUBLIC_LIMIT, '29ab5f49ffff001d1dac2b7c'),
