@@ -78,12 +78,19 @@ export function messageValues({ frame }: FrameAt, { execution }: VariableSources
   const fields = new Map([
     ['sender', plainValue('sender', 'address', parties.sender)],
     ['value', plainValue('value', 'uint256', String(parties.value))],
-    ['sig', plainValue('sig', 'bytes4', toHex(data.subarray(0, SELECTOR_BYTES)))],
+    ['sig', plainValue('sig', 'bytes4', toHex(firstBytes(data, SELECTOR_BYTES)))],
     ['data', plainValue('data', 'bytes', toHex(data.subarray(0, 1024)) + (data.length > 1024 ? '…' : ''))],
   ])
   const sent = partedValue('msg', 'message', parties.sender, [...fields.keys()], (name) => fields.get(name))
   const own = parties.address === undefined ? [] : [plainValue('this', 'address', parties.address)]
   return [sent, ...own, ...(mapped && !isCreation ? argumentsOf(frame, mapped) : [])]
+}
+
+/** The first bytes of call data, which are zeros behind its end. */
+function firstBytes(data: Uint8Array, length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  bytes.set(data.subarray(0, length))
+  return bytes
 }
 
 function argumentsOf({ message }: SourceFrame, { code, sources }: MappedCode): readonly Value[] {
