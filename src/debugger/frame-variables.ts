@@ -62,10 +62,15 @@ function storageOf({ frame }: FrameAt, { execution, now }: VariableSources): Sto
   }
 }
 
-/** The state variables of the contract whose code a frame runs; none where its layout is not known. */
+/** The state variables of the contract whose code a frame runs, none where its layout is not known; and its constants. */
 export function stateOf(at: FrameAt, sources: VariableSources): readonly Value[] {
+  const { mapped } = at.frame
   const parts = storageOf(at, sources)
-  return parts === undefined ? [] : stateValues(parts)
+  const constants = mapped?.sources.constantsOf(mapped.code.name, mapped.code.path) ?? []
+  return [
+    ...(parts === undefined ? [] : stateValues(parts)),
+    ...constants.map(({ name, type, text }) => plainValue(name, type, text)),
+  ]
 }
 
 /** `msg` and `this`, and the arguments in the call data where the called function is known. */
