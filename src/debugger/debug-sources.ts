@@ -5,6 +5,7 @@ import type { CompilationMap } from '../source-level/compilation-map.ts'
 import type { SourceFile, SourceRange } from '../source-level/source-file.ts'
 import { isNode, nodesIn, rangeOf, type SyntaxNode, treeIn } from '../source-level/syntax-tree.ts'
 import type { Compilation } from '../sources/compilation.ts'
+import { type Constant, constantIn } from './constants.ts'
 import {
   type FunctionScope,
   functionScope,
@@ -152,6 +153,13 @@ export class DebugSources {
       }
     }
     return id === undefined ? undefined : this.#modifiers.get(id)
+  }
+
+  /** The constants of a contract and its bases whose values are literals, those of the first base first. */
+  constantsOf(contract: string, path: string): readonly Constant[] {
+    return this.#basesOf(contract, path)
+      .toReversed()
+      .flatMap((id) => nodesIn(this.#contracts.get(id)?.node.nodes).flatMap((node) => constantIn(node) ?? []))
   }
 
   /** The state variables of a contract by the rules of the storage layout; `undefined` where they cannot be placed. */

@@ -62,10 +62,15 @@ function storageOf({ frame }: FrameAt, { execution, now }: VariableSources): Sto
   }
 }
 
-/** The state variables of the contract whose code a frame runs; none where its layout is not known. */
+/** The state variables of the contract whose code a frame runs, none where its layout is not known; and its constants. */
 export function stateOf(at: FrameAt, sources: VariableSources): readonly Value[] {
+  const { mapped } = at.frame
   const parts = storageOf(at, sources)
-  return parts === undefined ? [] : stateValues(parts)
+  const constants = mapped?.sources.constantsOf(mapped.code.name, mapped.code.path) ?? []
+  return [
+    ...(parts === undefined ? [] : stateValues(parts)),
+    ...constants.map(({ name, type, text }) => plainValue(name, type, text)),
+  ]
 }
 
 /** `msg` and `this`, and the arguments in the call data where the called function is known. */
@@ -78,12 +83,19 @@ export function messageValues({ frame }: FrameAt, { execution }: VariableSources
   const fields = new Map([
     ['sender', plainValue('sender', 'address', parties.sender)],
     ['value', plainValue('value', 'uint256', String(parties.value))],
-    ['sig', plainValue('sig', 'bytes4', toHex(data.subarray(0, SELECTOR_BYTES)))],
+    ['sig', plainValue('sig', 'bytes4', toHex(firstBytes(data, SELECTOR_BYTES)))],
     ['data', plainValue('data', 'bytes', toHex(data.subarray(0, 1024)) + (data.length > 1024 ? '…' : ''))],
   ])
   const sent = partedValue('msg', 'message', parties.sender, [...fields.keys()], (name) => fields.get(name))
   const own = parties.address === undefined ? [] : [plainValue('this', 'address', parties.address)]
   return [sent, ...own, ...(mapped && !isCreation ? argumentsOf(frame, mapped) : [])]
+}
+
+/** The first bytes of call data, which are zeros behind its end. */
+function firstBytes(data: Uint8Array, length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  bytes.set(data.subarray(0, length))
+  return bytes
 }
 
 function argumentsOf({ message }: SourceFrame, { code, sources }: MappedCode): readonly Value[] {

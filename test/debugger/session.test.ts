@@ -98,6 +98,18 @@ describe('a session', () => {
     expect(session.evaluate(2, 'msg.sender').text).toBe(SENDER)
   })
 
+  it('shows what a creation is called with, as its code reads it', async () => {
+    const { session } = await of.debug((await of.deploy(5, `0x${'12'.repeat(32)}`)).hash)
+    expect(session.evaluate(0, 'msg.sender').text).toBe(SENDER)
+    expect(session.evaluate(0, 'msg.data').text).toBe('0x')
+    expect(session.evaluate(0, 'msg.sig').text).toBe('0x00000000')
+  })
+
+  it('shows what return variables in memory hold before they have a value', async () => {
+    const { session } = await of.debug(await of.call(address, 'memories', 2))
+    expect(session.evaluate(0, 'out').text).toBe('0x')
+  })
+
   it.each<MoveKind>(['into', 'instruction'])(
     'returns to each place by as many moves back: %s',
     async (kind) => {
