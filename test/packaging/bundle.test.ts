@@ -77,6 +77,11 @@ describe('the bundle', () => {
     const chaos = /\/src\/(chaos\/|transport\/disturbed-)/
     const ofChaos = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => chaos.test(id)))
     expect(ofChaos.map((id) => id.slice(SRC.length))).toEqual(['chaos/switch.ts'])
+    // Loaded with --mcp and `tandem mcp`, but for the documents, and with --telemetry.
+    const agents = /\/src\/(mcp\/|telemetry\/|transport\/mcp-answers)/
+    const ofAgents = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => agents.test(id)))
+    expect(ofAgents.map((id) => id.slice(SRC.length))).toEqual(['mcp/documents.ts'])
+    expect([...packagesIn(eager)].filter((name) => name.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
   it('imports the dependencies in the manifest, and bundles all others', () => {
@@ -94,6 +99,10 @@ describe('the bundle', () => {
         [...chunk.imports, ...chunk.dynamicImports].some((one) => named(one) === name),
       )
     expect(peers.flatMap((name) => ofChunks(name).map((chunk) => [name, chunk.name]))).toEqual([
+      ['@opentelemetry/api', 'sdk'],
+      ['@opentelemetry/api', 'telemetry'],
+      ['@opentelemetry/api-logs', 'telemetry'],
+      ['@opentelemetry/sdk-node', 'sdk'],
       ['ethers', 'runners/ethers'],
       ['viem', 'runners/viem'],
       ['vitest', 'runners/vitest'],
