@@ -1,6 +1,8 @@
 /** `tandem start`: creates a node, serves it, and closes both in order. */
 import { createNode, type Node } from '../node/node.ts'
+import { missingPackage } from '../node/observers.ts'
 import { isLoopback } from '../options/addresses.ts'
+import type { StartedSdk } from '../telemetry/sdk.ts'
 import { type Server, serve } from '../transport/server.ts'
 import { bannerLines } from './banner.ts'
 import { withChaosFile } from './chaos-file.ts'
@@ -90,6 +92,15 @@ export function openPortWarning({ host, unsafeOpen, apiKeys }: Settings['serve']
   return `listening on ${host}: anyone who reaches the port can use the accounts and move the chain`
 }
 
+/** OpenTelemetry's SDK, where the settings ask for it; its code is not loaded otherwise. Throws `invalid-options` without it. */
+async function sdkOf({ node }: Settings): Promise<StartedSdk | undefined> {
+  if (node.telemetry !== true) return undefined
+  const { startSdk } = await import('../telemetry/sdk.ts').catch((error) => {
+    throw missingPackage('@opentelemetry/sdk-node', error)
+  })
+  return startSdk()
+}
+
 /** Opens the port, calls `untilStopped`, and reports readiness; closes the node when any of it fails. */
 async function open(
   node: Node,
@@ -132,6 +143,7 @@ export async function start(
   style: StartStyle = {},
 ): Promise<void> {
   await requireWritable(settings.files.state ?? {})
+  const sdk = await sdkOf(settings)
   const { readyFile } = settings.terminal
   const ready = readyFile === undefined ? undefined : createReadyFile(readyFile)
   const trees = style.withoutTrees ? undefined : createFailureTrees()
@@ -169,5 +181,7 @@ export async function start(
     await keeper.end()
   } finally {
     await node.close()
+    // The collector may be gone.
+    await sdk?.shutdown().catch(() => {})
   }
 }

@@ -1,6 +1,12 @@
 /** The call that commands run for. It can be cancelled until its first command begins. */
 import { NodeError } from '../errors.ts'
 
+/** Runs a command that has waited, and gives what it gives. */
+export type RunCommand = <T>(job: () => Promise<T>) => Promise<T>
+
+/** Called when a command begins to wait in the queue; what it returns runs the command. */
+export type CommandObserver = () => RunCommand
+
 /** What ends a call before it has begun. */
 export interface CallLimits {
   /** Time until which a command may wait in the queue, milliseconds since 1970; 0 is no limit. */
@@ -9,6 +15,8 @@ export interface CallLimits {
   isGone(): boolean
   /** Aborts when the caller disconnects; absent where only `isGone` reports it. */
   readonly signal?: AbortSignal | undefined
+  /** Observes its commands; absent where nothing does. */
+  readonly observer?: CommandObserver | undefined
 }
 
 const NO_LIMITS: CallLimits = { deadline: 0, isGone: () => false }
@@ -37,6 +45,11 @@ export class Call {
   /** Whether the caller no longer waits: a long command then ends at the next point where it can. */
   get isCancelled(): boolean {
     return this.#limits.isGone() || this.#limits.signal?.aborted === true
+  }
+
+  /** A command of the call begins to wait; what runs it, where the call is observed. */
+  observe(): RunCommand | undefined {
+    return this.#limits.observer?.()
   }
 
   /** Called when a command is about to run. Throws `limit-exceeded` or `cancelled` when the call has ended. */

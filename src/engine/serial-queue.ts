@@ -25,7 +25,7 @@ export function createSerialQueue(): SerialQueue {
   let ended: (() => Error) | undefined
 
   /** Runs the waiting jobs; the first one begins in a later microtask. */
-  async function run(): Promise<void> {
+  async function runAll(): Promise<void> {
     await undefined
     for (const start of waiting) {
       waiting.delete(start)
@@ -37,12 +37,13 @@ export function createSerialQueue(): SerialQueue {
   return {
     enqueue(job, call = new Call()) {
       if (ended !== undefined) return Promise.reject(ended())
+      const run = call.observe()
       return new Promise((resolve, reject) => {
         const start = async () => {
           stopWaiting()
           try {
             call.begin()
-            resolve(await job(call))
+            resolve(await (run === undefined ? job(call) : run(() => job(call))))
           } catch (error) {
             reject(error)
           }
@@ -55,7 +56,7 @@ export function createSerialQueue(): SerialQueue {
                 waiting.delete(start)
                 reject(error)
               })
-        running ??= run()
+        running ??= runAll()
       })
     },
     async idle() {

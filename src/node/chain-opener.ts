@@ -19,6 +19,7 @@ import type { Joining } from '../replication/cluster.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
 import { identityOf } from '../store/identity.ts'
 import { openStore, refusalOfStart, type Store } from '../store/level.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Start } from './origin.ts'
 import {
   configOf,
@@ -49,6 +50,8 @@ export interface NodeParts {
   readonly names: AbiRegistry
   /** Kept when the engine is replaced, and shared with the chains of a pool. */
   readonly recordings: Recordings
+  /** What observes calls, runs and the upstream; absent unless it is asked for. */
+  readonly telemetry: Telemetry | undefined
   /** The callers of a node, kept when its engine is replaced. */
   readonly ownPeers: Peers | undefined
   /** The callers of another node, shared with it. */

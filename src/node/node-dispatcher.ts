@@ -53,7 +53,9 @@ export function dispatcherOf(
       refusal:
         joining && 'A node of a cluster cannot have chaos: its chain is that of all nodes of the cluster.',
     }),
-    forkAnew: isShared ? undefined : createForkAnew({ holder, options, logger, start }),
+    forkAnew: isShared
+      ? undefined
+      : createForkAnew({ holder, options, logger, start, observe: parts.telemetry?.upstream }),
     options: {
       ...options,
       release: VERSION,
@@ -61,6 +63,7 @@ export function dispatcherOf(
       clientVersion: options.clientVersion ?? clientVersion(options),
     },
     permits,
+    observer: parts.telemetry?.calls,
     logger,
     peg: chains.peg,
     random: joining === undefined ? random : withNodeId(random, joining.id),

@@ -34,12 +34,14 @@ import { layoutsOf } from '../rpc/simulation-options.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
 import { keyFilesIn } from '../store/key-files.ts'
 import { createMemoryStore } from '../store/memory-store.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import { type AccountChanges, editOf } from './account-changes.ts'
 import { addArtifacts, addSources } from './added-sources.ts'
 import { ChainOpener, type NodeParts } from './chain-opener.ts'
 import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { networkOf } from './network-file.ts'
 import { type CopyStart, dispatcherOf, type Opened } from './node-dispatcher.ts'
+import { telemetryOf } from './observers.ts'
 import { copyOf, type Origin, setOrigin } from './origin.ts'
 import { clockOf, namesOf, VERSION } from './parts.ts'
 import { closeRecordings, reportsOf, startRecordings } from './recording-files.ts'
@@ -146,7 +148,9 @@ async function openNode(
 ): Promise<Node> {
   const parts = await partsOf(given, from)
   const { options, logger } = parts
-  const upstream = remote ?? (from === undefined ? await openUpstream(options, logger) : undefined)
+  const observe = parts.telemetry?.upstream
+  const upstream =
+    remote ?? (from === undefined ? await openUpstream(options, logger, { observe }) : undefined)
   const chains = new ChainOpener(parts)
   const { engine, joining } = await chains.open(upstream, from?.store).catch(async (error) => {
     await upstream?.close()
@@ -213,10 +217,14 @@ function accountsOf(options: ResolvedNodeOptions, network: Network): Promise<Loc
 
 /** What a node is made of, by its options or as a copy of another node's. Throws `invalid-options`. */
 async function partsOf(given: NodeOptions, from: CopyStart | undefined): Promise<NodeParts> {
-  const options = resolveNodeOptions(given)
+  const resolved = resolveNodeOptions(given)
+  const telemetry = await telemetryOf(resolved)
+  const { logger: own = silentLogger } = resolved
+  const logger = telemetry?.shipped(own) ?? own
+  const options = telemetry === undefined ? resolved : { ...resolved, logger }
   checkMethodEntries(options.methods, options, METHODS)
   checkMethodTimeouts(options.methodTimeouts, METHODS)
-  const { logger = silentLogger, dataDir } = options
+  const { dataDir } = options
   const random = createRandomness(options.seed)
   const network = networkOf(options.chain)
   const accounts = from === undefined ? await accountsOf(options, network) : copyOf(from.accounts.local)
@@ -237,7 +245,8 @@ async function partsOf(given: NodeOptions, from: CopyStart | undefined): Promise
     accounts,
     wallet: createWallet({ local: accounts, keyStore, milliseconds: Date.now, random }),
     names: copyOnWrite(from === undefined ? await namesOf(options) : from.names),
-    recordings: from?.recordings ?? recordingsOf(options),
+    recordings: from?.recordings ?? recordingsOf(options, telemetry),
+    telemetry,
     // Callers stay when a reset puts another engine, with a store of its own, in the place of the first.
     ownPeers: isReplaceable ? await openPeers(createMemoryStore()) : undefined,
     sharedPeers: from?.shared?.peers,
@@ -245,8 +254,9 @@ async function partsOf(given: NodeOptions, from: CopyStart | undefined): Promise
   }
 }
 
-function recordingsOf(options: ResolvedNodeOptions): Recordings {
+function recordingsOf(options: ResolvedNodeOptions, telemetry: Telemetry | undefined): Recordings {
   const recordings = new Recordings()
+  if (telemetry !== undefined) recordings.observeRuns(telemetry.runs)
   startRecordings(recordings, options)
   return recordings
 }

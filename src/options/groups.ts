@@ -64,5 +64,6 @@ export const OPTION_GROUPS: readonly OptionGroup[] = [
     ),
   },
   { title: 'Chaos', keys: words('chaos') },
+  { title: 'Telemetry', keys: words('telemetry') },
   { title: 'Terminal', keys: words('logLevel quiet json readyFile') },
 ]

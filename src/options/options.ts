@@ -14,6 +14,7 @@ import { LIMIT_SETTINGS } from './limit-settings.ts'
 import { RPC_SETTINGS } from './rpc-settings.ts'
 import { RPC_HANDLER_SETTINGS, SERVE_SETTINGS } from './serve-settings.ts'
 import { type DefaultsOf, type Inputs, resolve, type Values } from './setting.ts'
+import { TELEMETRY_SETTINGS } from './telemetry-settings.ts'
 import { TERMINAL_SETTINGS } from './terminal-settings.ts'
 
 /** The settings of the node itself, served or in process. */
@@ -25,6 +26,7 @@ export const NODE_SETTINGS = {
   ...FORK_SETTINGS,
   ...BITCOIN_SETTINGS,
   ...CHAOS_SETTINGS,
+  ...TELEMETRY_SETTINGS,
 }
 
 /** The caller of a method, for logs. */

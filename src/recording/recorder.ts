@@ -30,6 +30,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'clusterReplicas',
   'clusterLogBytes',
   'maxLag',
+  'telemetry',
   'forkCacheDir',
 ])
 

@@ -7,7 +7,7 @@ import { type MethodNames, namesOf } from './method-names.ts'
 export const DURATION_BOUNDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10] as const
 
 /** The name under which calls of unknown methods are counted: callers may send any number of names. */
-const UNKNOWN = 'unknown'
+export const UNKNOWN = 'unknown'
 
 /** The calls of one method by the holder of one key. */
 export interface CallFigures {

@@ -9,6 +9,8 @@ import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { Peg } from '../peg/peg.ts'
 import type { CallListeners } from './call-listeners.ts'
+import { UNKNOWN } from './call-meter.ts'
+import type { CallObserver } from './call-observer.ts'
 import type { Route } from './cluster-routes.ts'
 import { createDeadlines, type DeadlineOf, within } from './deadlines.ts'
 import { positional } from './envelope.ts'
@@ -63,6 +65,8 @@ export interface CallRunnerParts {
   readonly peg?: Peg | undefined
   /** Whether calls are disturbed; absent where they cannot be. */
   readonly chaos?: ChaosSwitch | undefined
+  /** Observes calls; absent where nothing does. */
+  readonly observer?: CallObserver | undefined
 }
 
 type SharedContext = Omit<Context, 'engine' | 'session' | 'deadline' | 'forkAnew'>
@@ -101,6 +105,14 @@ export class CallRunner {
    * heavy call waits for its slot.
    */
   run(request: CallRequest, isBounded: boolean): unknown {
+    const { observer, table } = this.#parts
+    if (observer === undefined) return this.#runDisturbed(request, isBounded)
+    // Callers may send any number of names.
+    const name = table.get(request.name)?.name ?? UNKNOWN
+    return observer.call(name, () => this.#runDisturbed(request, isBounded))
+  }
+
+  #runDisturbed(request: CallRequest, isBounded: boolean): unknown {
     const chaos = this.#parts.chaos?.current
     if (chaos?.touches(request.name, request.session) !== true) return this.#run(request, isBounded)
     return chaos.call(request, (params) => this.#run({ ...request, params }, isBounded))
@@ -143,9 +155,10 @@ export class CallRunner {
     const place = load.takePlace(session)
     running.place = place
     if (place.ready === undefined) return this.#start(running, method, deadline)
-    return within(place.ready, deadline, this.#upstreamDelay).then(() =>
-      this.#start(running, method, deadline),
-    )
+    const { ready } = place
+    const wait = () => within(ready, deadline, this.#upstreamDelay)
+    const waited = this.#parts.observer?.slot(wait) ?? wait()
+    return waited.then(() => this.#start(running, method, deadline))
   }
 
   #start(running: Running, method: AnyMethod, deadline: number): unknown {
@@ -176,8 +189,9 @@ export class CallRunner {
   /** Runs a method that changes something: its commands run for this call. */
   #change({ params, session, signal }: Running, method: AnyMethod, deadline: number): unknown {
     const given = positional(params)
-    const call = new Call({ deadline, isGone: () => session.isGone?.() === true, signal })
-    const { node, forkAnew: replace } = this.#parts
+    const { node, forkAnew: replace, observer } = this.#parts
+    const isGone = () => session.isGone?.() === true
+    const call = new Call({ deadline, isGone, signal, observer: observer?.command })
     const forkAnew = replace && ((choice: ForkChoice | 'none') => replace(choice, call))
     return node.use((current) => {
       const engine = current.forCall(call)

@@ -13,6 +13,7 @@ import type { OnCall } from '../options/options.ts'
 import type { Peg } from '../peg/peg.ts'
 import { CallListeners } from './call-listeners.ts'
 import type { CallMeter } from './call-meter.ts'
+import type { CallObserver } from './call-observer.ts'
 import { CallRunner } from './call-runner.ts'
 import type { LogProgress, Route } from './cluster-routes.ts'
 import { countRequests, INVALID_REQUEST, idOf, idRefusal, isId, TOO_COMPLEX } from './envelope.ts'
@@ -90,6 +91,8 @@ export interface DispatcherParts {
   readonly peg?: Peg | undefined
   /** Whether calls are disturbed; absent where they cannot be. */
   readonly chaos?: ChaosSwitch | undefined
+  /** Observes messages and calls; absent where nothing does. */
+  readonly observer?: CallObserver | undefined
 }
 
 const PARSE_ERROR = new NodeError('parse-error', 'JSON parse error')
@@ -119,6 +122,7 @@ class JsonRpcDispatcher implements Dispatcher {
   readonly #table: MethodTable
   readonly #listeners: CallListeners
   readonly #calls: CallRunner
+  readonly #observer: CallObserver | undefined
   readonly #write: (reply: Reply | Replies) => string | RawJson
 
   constructor(parts: DispatcherParts) {
@@ -129,6 +133,7 @@ class JsonRpcDispatcher implements Dispatcher {
     this.load = parts.load ?? new Load(options)
     this.position = parts.position
     this.chaos = parts.chaos
+    this.#observer = parts.observer
     this.#listeners = new CallListeners(this.methods, parts.onCall)
     this.#calls = new CallRunner({
       ...parts,
@@ -156,6 +161,12 @@ class JsonRpcDispatcher implements Dispatcher {
   }
 
   dispatchPieces(text: string, session: Session): MaybePromise<string | RawJson | undefined> {
+    const observer = this.#observer
+    if (observer === undefined) return this.#dispatch(text, session)
+    return observer.message(session, () => this.#dispatch(text, session))
+  }
+
+  #dispatch(text: string, session: Session): MaybePromise<string | RawJson | undefined> {
     if (isTooComplex(text, this.#options.maxDepth)) return this.#refuseText(TOO_COMPLEX, session)
     let message: unknown
     try {

@@ -1,13 +1,7 @@
 /** What the client of an upstream takes from the process: its clock, random numbers, name resolution and log lines. */
+import type { RemoteClock } from './clock.ts'
 import { type Resolver, resolveName } from './forbidden-address.ts'
-
-/** Time, which tests replace. Milliseconds. */
-export interface RemoteClock {
-  now(): number
-  wait(milliseconds: number, signal: AbortSignal): Promise<void>
-  /** Calls `run` after this many milliseconds, unless the returned function was called before. */
-  deadline(milliseconds: number, run: () => void): () => void
-}
+import type { Sender } from './sender.ts'
 
 /** What the client of an upstream needs of its process. */
 export interface RemoteDeps {
@@ -17,10 +11,15 @@ export interface RemoteDeps {
   readonly resolve: Resolver
   /** A line about something that the user should know, such as a corrupt part of the cache. */
   readonly notice: (message: string) => void
+  /** The sender in whose place another one observes what is sent; absent where nothing does. */
+  readonly observe?: SenderObserver | undefined
 }
 
+/** Makes the sender that observes another one. */
+export type SenderObserver = (sender: Sender) => Sender
+
 /** The clock and the random numbers of this process. */
-export function systemDeps(notice: (message: string) => void): RemoteDeps {
+export function systemDeps(notice: (message: string) => void, observe?: SenderObserver): RemoteDeps {
   return {
     clock: {
       now: () => Date.now(),
@@ -44,5 +43,6 @@ export function systemDeps(notice: (message: string) => void): RemoteDeps {
     random: Math.random,
     resolve: resolveName,
     notice,
+    observe,
   }
 }

@@ -1,7 +1,7 @@
 /** The pace of requests: limits of calls per second and per day. */
 
 import { NodeError } from '../errors.ts'
-import type { RemoteClock } from './environment.ts'
+import type { RemoteClock } from './clock.ts'
 
 const DAY_MS = 86_400_000
 /** Slots that the count of a day is kept in: quarters of an hour. */

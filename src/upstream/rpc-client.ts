@@ -66,8 +66,9 @@ export class RpcClient {
     this.#settings = settings
     this.#deps = deps
     this.#pace = new Pace(settings.rate, settings.callsPerDay, deps.clock)
-    this.#sockets = createSocketSender(this.#closing.signal, deps.resolve)
-    this.#http = createHttpSender(this.#closing.signal, deps.resolve)
+    const { resolve, observe = (sender: Sender) => sender } = deps
+    this.#sockets = observe(createSocketSender(this.#closing.signal, resolve))
+    this.#http = observe(createHttpSender(this.#closing.signal, resolve))
     this.#endpoints = new Endpoints(settings.urls, deps)
     this.#lastOrigin = this.#endpoints.next().origin
     this.#limitMs = settings.timeoutMs

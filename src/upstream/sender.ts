@@ -1,5 +1,5 @@
 /** Messages to an upstream: their targets, and the outcomes, by how the client must react. */
-import type { RemoteClock } from './environment.ts'
+import type { RemoteClock } from './clock.ts'
 
 /** Longest answer that is read, bytes: six times the limit of the reference node. */
 export const LONGEST_ANSWER = 64 * 1024 * 1024

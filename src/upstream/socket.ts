@@ -3,7 +3,7 @@
 import type { LookupFunction } from 'node:net'
 import { type RawData, WebSocket } from 'ws'
 import { messageOf } from '../errors.ts'
-import type { RemoteClock } from './environment.ts'
+import type { RemoteClock } from './clock.ts'
 import { ForbiddenAddress, forbiddenHost, guardedLookup, type Resolver } from './forbidden-address.ts'
 import { idsIn } from './replies.ts'
 import { LONGEST_ANSWER, type Outcome, type RequestBody, type Sender, type Target } from './sender.ts'

@@ -81,6 +81,11 @@ describe('the bundle', () => {
     const predeploys = /\/src\/chain\/predeploys\//
     const ofPredeploys = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => predeploys.test(id)))
     expect(ofPredeploys.map((id) => id.slice(SRC.length))).toEqual(['chain/predeploys/names.ts'])
+    // Loaded with --mcp and `tandem mcp`, but for the documents, and with --telemetry.
+    const agents = /\/src\/(mcp\/|telemetry\/|transport\/mcp-answers)/
+    const ofAgents = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => agents.test(id)))
+    expect(ofAgents.map((id) => id.slice(SRC.length))).toEqual(['mcp/documents.ts'])
+    expect([...packagesIn(eager)].filter((name) => name.startsWith('@modelcontextprotocol/'))).toEqual([])
   })
 
   it('imports the dependencies in the manifest, and bundles all others', () => {
@@ -98,6 +103,10 @@ describe('the bundle', () => {
         [...chunk.imports, ...chunk.dynamicImports].some((one) => named(one) === name),
       )
     expect(peers.flatMap((name) => ofChunks(name).map((chunk) => [name, chunk.name]))).toEqual([
+      ['@opentelemetry/api', 'sdk'],
+      ['@opentelemetry/api', 'telemetry'],
+      ['@opentelemetry/api-logs', 'telemetry'],
+      ['@opentelemetry/sdk-node', 'sdk'],
       ['ethers', 'runners/ethers'],
       ['viem', 'runners/viem'],
       ['vitest', 'runners/vitest'],

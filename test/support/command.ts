@@ -38,14 +38,17 @@ export function runCommand(
 
 /**
  * Starts `tandem start` with `--json` on a free port, and waits for its line of readiness. `main` is another
- * build of it than the project's own.
+ * build of it than the project's own, `env` are variables beside those of this process.
  */
 export function startCommand(
   args: readonly string[],
-  { main = MAIN, cwd }: { readonly main?: string; readonly cwd?: string } = {},
+  { main = MAIN, cwd, env }: { main?: string; cwd?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<RunningCommand> {
   const quietly = ['--json', '--log-level', 'error', '--port', '0']
-  const child = spawn(process.execPath, [main, 'start', ...quietly, ...args], { cwd })
+  const child = spawn(process.execPath, [main, 'start', ...quietly, ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+  })
   let printed = ''
   const ended = new Promise<number | string>((resolve) =>
     child.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown')),

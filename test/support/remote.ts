@@ -1,5 +1,6 @@
 /** Parts for tests of forks: settings, and a clock that only the test moves. */
-import { type RemoteClock, type RemoteDeps, systemDeps } from '../../src/upstream/environment.ts'
+import type { RemoteClock } from '../../src/upstream/clock.ts'
+import { type RemoteDeps, systemDeps } from '../../src/upstream/environment.ts'
 import { originOf } from '../../src/upstream/sender.ts'
 import type { RemoteSettings } from '../../src/upstream/settings.ts'
 

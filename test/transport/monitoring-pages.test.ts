@@ -3,6 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { ClusterHealth } from '../../src/replication/model.ts'
+import type { Health } from '../../src/rpc/health.ts'
+import { createMetrics } from '../../src/transport/metrics.ts'
 import { faultProxy, reset } from '../support/fault-proxy.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 import { serveEcho } from './echo-node.ts'
@@ -23,6 +26,15 @@ async function get(url: string, path: string) {
 function figure(text: string, line: string): number | undefined {
   const found = text.split('\n').find((each) => each.startsWith(`${line} `))
   return found === undefined ? undefined : Number(found.slice(line.length))
+}
+
+/** The queries of a dashboard of `docs/dashboards`. */
+function queriesOf(name: string): string[] {
+  const file = new URL(`../../docs/dashboards/${name}.json`, import.meta.url)
+  const dashboard = JSON.parse(readFileSync(file, 'utf8'))
+  return dashboard.panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
+    targets.map(({ expr }) => expr),
+  )
 }
 
 describe('health and readiness', () => {
@@ -145,14 +157,32 @@ describe('metrics', () => {
     await served.reply('eth_getBalance', [])
     const { text } = await get(served.url, '/metrics')
     const names = new Set(text.split('\n').flatMap((line) => /^(?:# TYPE )?(\w+)[{ ]/.exec(line)?.[1] ?? []))
-    const file = new URL('../../scripts/grafana/tandem.json', import.meta.url)
-    const dashboard = JSON.parse(readFileSync(file, 'utf8'))
-    const queries: string[] = dashboard.panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
-      targets.map(({ expr }) => expr),
-    )
+    const queries = queriesOf('tandem')
     expect(queries.length).toBeGreaterThan(10)
     const asked = queries.flatMap((query) => query.match(/\b(?:tandem|nodejs|process)_\w+/g) ?? [])
     for (const name of asked) expect(names, name).toContain(name)
     expect(asked).toContain('tandem_head_height')
+  })
+
+  it('include every metric of forks and clusters that their dashboard queries', async () => {
+    const upstream = await servedNode()
+    served = await servedNode({ fork: [upstream.url], forkCache: false })
+    const { node } = served
+    const figures = { elections: 0, forwarded: 0, unanswered: 0 }
+    const cluster = { role: 'leader', term: 1, lag: 0, isLate: false, figures } as unknown as ClusterHealth
+    const metrics = createMetrics({
+      meter: node.dispatcher.meter(),
+      load: node.dispatcher.load,
+      chaos: node.dispatcher.chaos,
+      health: async () => ({ ...((await node.health()) as Health), cluster }),
+      sockets: () => ({ http: 0, websocket: 0, dropped: 0 }),
+      overLimits: new Map(),
+    })
+    const text = await metrics.text()
+    const names = new Set(text.split('\n').flatMap((line) => /^# TYPE (\w+) /.exec(line)?.[1] ?? []))
+    const asked = queriesOf('forks-and-clusters').flatMap((query) => query.match(/\btandem_\w+/g) ?? [])
+    for (const name of asked) expect(names, name).toContain(name)
+    expect(new Set(asked).size).toBeGreaterThan(12)
+    await upstream.close()
   })
 })

@@ -6,18 +6,26 @@ import { forkSource } from '../../options/fork-settings.ts'
 import type { ResolvedNodeOptions } from '../../options/options.ts'
 import type { RemoteChain } from '../../state/remote/model.ts'
 import { readForkedBlock } from '../../store/identity.ts'
+import type { SenderObserver } from '../../upstream/environment.ts'
 import type { Call } from '../call.ts'
 import type { Engine, ForkChoice } from '../engine.ts'
 import type { EngineHolder } from '../engine-holder.ts'
 
+/** What an upstream is opened with beside the options. */
+interface UpstreamParts {
+  /** The options that the node was started with, where a caller named another URL. */
+  readonly operator?: ResolvedNodeOptions
+  /** Observes what is sent; absent where nothing does. */
+  readonly observe?: SenderObserver | undefined
+}
+
 /**
- * The upstream that the options name, `undefined` where they name none. `operator`: the options that the node was started
- * with, where a caller named another URL. Throws `upstream` and `invalid-options`.
+ * The upstream that the options name, `undefined` where they name none. Throws `upstream` and `invalid-options`.
  */
 export async function openUpstream(
   options: ResolvedNodeOptions,
   logger: Logger,
-  operator = options,
+  { operator = options, observe }: UpstreamParts = {},
 ): Promise<RemoteChain | undefined> {
   if (options.fork === undefined) return undefined
   // A node without a fork never loads the client of an upstream.
@@ -35,7 +43,7 @@ export async function openUpstream(
   const known = isOpen && dataDir !== undefined ? await readForkedBlock(dataDir) : undefined
   const remote = await openRemoteChain(
     known === undefined ? settings : { ...settings, block: { hash: known.hash } },
-    systemDeps((message) => logger.warn(message)),
+    systemDeps((message) => logger.warn(message), observe),
   )
   const { origin, client, isSameFamily } = remote.upstream
   if (settings.isOffline && isOpen && known === undefined) {
@@ -68,6 +76,7 @@ interface Parts {
   readonly logger: Logger
   /** Creates an engine on the upstream, with a store of its own. */
   readonly start: (remote: RemoteChain | undefined) => Promise<Engine>
+  readonly observe?: SenderObserver | undefined
 }
 
 /**
@@ -77,7 +86,7 @@ interface Parts {
 export type ForkAnew = (choice: ForkChoice | 'none', call: Call) => Promise<void>
 
 /** Makes the function that replaces the chain of a node. */
-export function createForkAnew({ holder, options, logger, start }: Parts): ForkAnew {
+export function createForkAnew({ holder, options, logger, start, observe }: Parts): ForkAnew {
   return async (choice, call) => {
     if (choice === 'none') return holder.replace(() => start(undefined), call)
     const { url, block } = choice
@@ -91,7 +100,7 @@ export function createForkAnew({ holder, options, logger, start }: Parts): ForkA
       throw invalidParams('forking.jsonRpcUrl: this node has no upstream yet, so name one')
     const wanted = { ...options, fork, forkBlock: block ?? 'latest', forkTransactionHash: undefined }
     await holder.replace(async () => {
-      const remote = await openUpstream(wanted, logger, options)
+      const remote = await openUpstream(wanted, logger, { operator: options, observe })
       return start(remote).catch(async (error) => {
         await remote?.close()
         throw error

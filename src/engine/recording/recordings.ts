@@ -11,6 +11,9 @@ export const RUN_KINDS = ['transactions', 'calls', 'estimates'] as const
 /** One of them. */
 export type RunKind = (typeof RUN_KINDS)[number]
 
+/** The tracer of a run of this kind; `undefined` where it is not observed. */
+export type RunObserver = (kind: RunKind) => Tracer | undefined
+
 /** The recordings of a node, and of the chains that are copies of it. They outlive its chain. */
 export class Recordings {
   readonly codes = new ExecutedCodes()
@@ -18,6 +21,7 @@ export class Recordings {
   #gas: GasRecording | undefined
   #isGasOn = false
   #holders = 0
+  #observer: RunObserver | undefined
 
   /** A node that records here is open. */
   hold(): void {
@@ -28,6 +32,11 @@ export class Recordings {
   release(): boolean {
     this.#holders--
     return this.#holders === 0
+  }
+
+  /** Asks for a tracer of each run from now on. */
+  observeRuns(observer: RunObserver): void {
+    this.#observer = observer
   }
 
   /** The kinds of runs whose coverage is recorded; none while it is off. */
@@ -72,8 +81,10 @@ export class Recordings {
     const isCovered = this.#covered.has(kind)
     const gas =
       kind === 'transactions' && transaction !== undefined ? this.gas?.tracer(transaction) : undefined
-    if (gas === undefined) return isCovered ? this.codes.tracer() : undefined
-    return isCovered ? muxTracers([gas, this.codes.stepTracer()]) : gas
+    const others = [gas, this.#observer?.(kind)].filter((tracer) => tracer !== undefined)
+    if (others.length === 0) return isCovered ? this.codes.tracer() : undefined
+    const all = isCovered ? [...others, this.codes.stepTracer()] : others
+    return all.length === 1 ? all[0] : muxTracers(all)
   }
 
   /** The same VM, whose runs of this kind are recorded unless a tracer watches them. */

@@ -1,0 +1,15 @@
+/** What observes calls while they run (`telemetry/`); absent unless it is asked for. */
+import type { CommandObserver } from '../engine/call.ts'
+import type { Session } from './session.ts'
+
+/** Runs pieces of work, and gives what they give. */
+export interface CallObserver {
+  /** Runs the answer to a message of a caller. */
+  message<T>(session: Session, run: () => T): T
+  /** Runs a call of a method. */
+  call<T>(name: string, run: () => T): T
+  /** Waits for a slot for heavy calls. */
+  slot<T>(run: () => Promise<T>): Promise<T>
+  /** Observes the commands of a call. */
+  readonly command: CommandObserver
+}
