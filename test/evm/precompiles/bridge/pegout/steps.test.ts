@@ -100,8 +100,8 @@ describe('a batch of peg-outs', () => {
     expect(bridge.update(200)).toEqual([TOPIC.update])
     expect(next()).toBe(250)
     bridge.request(300_000n, 0n)
-    bridge.request(300_000n, 1n)
     expect(bridge.update(249)).toEqual([TOPIC.update])
+    bridge.request(300_000n, 1n)
     // More than the federation has: neither is paid, and the height stays.
     expect(bridge.update(250)).toEqual([TOPIC.update])
     expect(next()).toBe(250)
@@ -150,9 +150,9 @@ describe('a batch of peg-outs', () => {
 })
 
 describe('the signatures of a peg-out', () => {
-  function signedBridge() {
-    const bridge = bridgeWith(500_000n)
-    bridge.request(250_000n)
+  function signedBridge(values = [500_000n], amount = 250_000n) {
+    const bridge = bridgeWith(...values)
+    bridge.request(amount)
     bridge.update(200)
     bridge.update(203)
     bridge.logs.length = 0
@@ -213,6 +213,13 @@ describe('the signatures of a peg-out', () => {
       expect(add(0, signatures, change)).toEqual([])
       expect(release()).toEqual(unsigned)
     }
+  })
+
+  it('are ignored when they are not of all inputs', () => {
+    const { add, sign, release, unsigned } = signedBridge([500_000n, 500_000n], 800_000n)
+    expect(unsigned.inputs).toHaveLength(2)
+    expect(add(0, [sign(0)])).toEqual([])
+    expect(release()).toEqual(unsigned)
   })
 
   it('that cannot be read, or of senders who are no members, fail', () => {
