@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { sublistLimits } from '../../src/chain/config.ts'
 import type { ChaosPlanInput } from '../../src/chaos/plan.ts'
+import { toQuantity } from '../../src/encoding/hex.ts'
 import {
   ALWAYS,
   calmResult,
@@ -50,6 +51,47 @@ describe('blocks and transactions', () => {
     expect((await served.call('eth_getBlockByNumber', 'latest', false)).transactions).toHaveLength(1)
     await served.call('evm_setChaos', null)
     expect((await served.call('eth_getBlockByNumber', 'latest', false)).transactions).toHaveLength(2)
+  })
+
+  it('are in another order within a block; those of one sender stay in order', async () => {
+    await disturbed({ blocks: { late: { ...ALWAYS, calls: 6 } }, transactions: { reordered: ALWAYS } })
+    const senders = (await calmResult(served, 'eth_accounts')).slice(0, 3)
+    const byPrice: string[] = []
+    for (let i = 0; i < 6; i++) {
+      const transaction = { from: senders[i % 3], to: RECEIVER, gasPrice: toQuantity(BigInt(100 - i)) }
+      byPrice.push(await served.call('eth_sendTransaction', transaction))
+    }
+    for (let i = 0; i < 3; i++) await served.call('eth_chainId')
+    const { transactions } = await calmResult(served, 'eth_getBlockByNumber', '0x1', true)
+    const mined: { hash: string; from: string; nonce: string }[] = transactions.slice(0, -1)
+    expect(mined.map(({ hash }) => hash).toSorted()).toEqual(byPrice.toSorted())
+    expect(mined.map(({ hash }) => hash)).not.toEqual(byPrice)
+    for (const sender of senders) {
+      expect(mined.filter(({ from }) => from === sender).map(({ nonce }) => nonce)).toEqual(['0x0', '0x1'])
+    }
+    expect((await served.call('evm_chaos')).counts).toEqual({ 'late-block': 1, 'reordered-block': 1 })
+  })
+
+  it('are replaced as deep as the plan says, with the replaced ones as uncles', async () => {
+    await disturbed({ reorganisations: { ...ALWAYS, depth: 3, calls: 1 } }, 2)
+    const depths: number[] = []
+    served.node.engine.events.on('chain', ({ removed }) => depths.push(removed.length))
+    await served.call('evm_mine', { blocks: 3 })
+    const hashes = async () =>
+      Promise.all(
+        ['0x2', '0x3', '0x4', '0x5'].map(async (number) =>
+          calmResult(served, 'eth_getBlockByNumber', number, false),
+        ),
+      )
+    const before = await hashes()
+    for (let i = 0; i < 3; i++) await served.call('eth_chainId')
+    const after = await hashes()
+    expect(Math.max(...depths)).toBe(3)
+    // What was there before chaos was set stays.
+    expect(after[0].hash).toBe(before[0].hash)
+    for (const i of [1, 2, 3]) expect(after[i].hash).not.toBe(before[i].hash)
+    const head = await calmResult(served, 'eth_getBlockByNumber', 'latest', false)
+    expect(after.flatMap(({ uncles }) => uncles).concat(head.uncles)).not.toEqual([])
   })
 
   it('are full: what the taken transactions leave of the gas is used up, and the others wait', async () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createNode } from '../../src/node/node.ts'
 import { readRecording } from '../../src/replay/recorded-file.ts'
 import { ddmin, reduceRecording } from '../../src/replay/reduce.ts'
+import { Renaming } from '../../src/replay/renaming.ts'
 import { type Difference, replayLines } from '../../src/replay/run.ts'
 import { NodeTarget } from '../../src/replay/target.ts'
 import { vitestText } from '../../src/replay/vitest-file.ts'
@@ -242,6 +243,25 @@ describe('a replay to a line', () => {
     const before = Number(await target.node.request({ method: 'eth_blockNumber' }))
     await target.close()
     expect(before).toBe(5)
+  })
+})
+
+describe('hashes that may differ', () => {
+  it('stand for the same throughout, and are no numbers and no texts', () => {
+    const renaming = new Renaming({ renamesHashes: true })
+    const [one, two, three] = ['1d', '2e', '3f'].map((byte) => `0x${byte.repeat(32)}`)
+    expect(renaming.isSame(one, two, 'hash')).toBe(true)
+    expect(renaming.isSame(one, two, 'blockHash')).toBe(true)
+    expect(renaming.isSame(one, three, 'hash')).toBe(false)
+    const number = (value: bigint) => `0x${BigInt.asUintN(256, value).toString(16).padStart(64, '0')}`
+    const text = (value: string) => `0x${Buffer.from(value).toString('hex').padEnd(64, '0')}`
+    for (const [recorded, replayed] of [
+      [number(1n), number(2n)],
+      [number(-1n), number(-2n)],
+      [text('one'), text('two')],
+    ]) {
+      expect(renaming.isSame(recorded, replayed, 'result')).toBe(false)
+    }
   })
 })
 

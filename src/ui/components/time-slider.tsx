@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { grouped, toNumber } from '../format.ts'
 import { type Moment, nextMoment, previousMoment, transactionsOf } from '../moment.ts'
 import { useAction, useQuery } from '../query.ts'
-import { linkTo } from '../router.ts'
+import { linkTo, route } from '../router.ts'
 import { head, may } from '../store.ts'
 import { ErrorText } from './action.tsx'
 import { isField } from './form.tsx'
@@ -79,7 +79,9 @@ function WithinBlock({ moment, onChange }: Properties & { readonly moment: Momen
         {hash !== undefined && (
           <>
             <span class="dim">After</span> <TransactionLink hash={hash} />{' '}
-            {may('evm_debugTransaction') && <a href={linkTo('debug', hash)}>Debug</a>}
+            {may('evm_debugTransaction') && route.value.page !== 'debug' && (
+              <a href={linkTo('debug', hash)}>Debug</a>
+            )}
           </>
         )}
         {hashes.value !== undefined && hash === undefined && (
@@ -114,6 +116,7 @@ function Steps({
         <button
           key={key}
           type="button"
+          class="plain"
           title={`${label} (${key})`}
           aria-disabled={isRunning}
           onClick={() => onStep(step)}
