@@ -73,7 +73,8 @@ async function watchedPage(browser, allowed) {
       const call = [request.postDataJSON()].flat().find((each) => each.id === id)
       // Otterscan asks each contract for the name, symbol and decimals of a token.
       const isOfContract = call?.method === 'eth_call' && error?.code === REVERTED
-      if (error !== undefined && !isOfContract) wrong.push(`${call?.method} ${JSON.stringify(call?.params)}: ${error.message}`)
+      if (error !== undefined && !isOfContract)
+        wrong.push(`${call?.method} ${JSON.stringify(call?.params)}: ${error.message}`)
     }
   })
   return { page, wrong }
@@ -151,11 +152,9 @@ async function checkFormat({ check, page, files, scene }, format) {
   })
   await check(`${format}: Read Contract calls by the names of the source`, async () => {
     await page.goto(`${files.url}/address/${scene.box}/readContract`)
-    const read = page
-      .locator('[data-test="read-function"]')
-      .filter({ hasText: /^\s*\d*\.?\s*name/ })
-      .first()
-    await read.waitFor(WAIT)
+    const name = page.getByText('name', { exact: true })
+    const read = page.locator('[data-test="read-function"]').filter({ has: name })
+    await read.getByRole('button', { name: 'Query', exact: true }).click(WAIT)
     await textWith(page, ['a box'])
   })
 }
