@@ -36,7 +36,7 @@ export function CompileForm({ address }: { readonly address: Hex }) {
           })
         }
       >
-        <label class="field grows whole">
+        <label class="field whole">
           <span>Source in one file, or the standard input of the compiler (JSON)</span>
           <textarea
             rows={8}
