@@ -35,11 +35,17 @@ export interface OpenedExplorer extends ServedNode {
   goTo(fragment: string): Promise<void>
   /** The serious findings of axe-core on the current page. */
   findings(): Promise<string[]>
+  /** The findings in the light theme, and in the dark one on a phone, and whether the page is wider than its screen. */
+  findingsInAllLooks(): Promise<string[]>
 }
 
 /** Events of a page that tests listen to. Others have listeners of the driver itself. */
 const LISTENED = ['console', 'dialog', 'pageerror', 'request', 'requestfinished'] as const
 const DESKTOP = { width: 1280, height: 800 }
+const LOOKS = [
+  ['light', DESKTOP],
+  ['dark', { width: 400, height: 800 }],
+] as const
 
 /** Undoes what a test did to a page, and removes what the node at `origin` stored in the browser. */
 async function emptied(page: Page, origin: string): Promise<Page> {
@@ -52,6 +58,18 @@ async function emptied(page: Page, origin: string): Promise<Page> {
   await page.emulateMedia({ colorScheme: null })
   await page.setViewportSize(DESKTOP)
   return page
+}
+
+/** The serious findings of axe-core. */
+async function findingsOn(page: Page): Promise<string[]> {
+  // Run by the debugger, which the page's policy does not concern.
+  await page.evaluate(axe.source)
+  // Passed checks are not described, since that takes most of the time.
+  const run = "axe.run({ resultTypes: ['violations'] })"
+  const { violations } = (await page.evaluate(run)) as axe.AxeResults
+  return violations
+    .filter(({ impact }) => SERIOUS.has(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
 /**
@@ -109,15 +127,19 @@ export function useExplorer(): (
       async goTo(to) {
         await page.evaluate(`location.hash = ${JSON.stringify(to)}`)
       },
-      async findings() {
-        // Run by the debugger, which the page's policy does not concern.
-        await page.evaluate(axe.source)
-        // Passed checks are not described, since that takes most of the time.
-        const run = "axe.run({ resultTypes: ['violations'] })"
-        const { violations } = (await page.evaluate(run)) as axe.AxeResults
-        return violations
-          .filter(({ impact }) => SERIOUS.has(impact))
-          .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+      findings: () => findingsOn(page),
+      async findingsInAllLooks() {
+        const found: string[] = []
+        for (const [colorScheme, size] of LOOKS) {
+          await page.emulateMedia({ colorScheme })
+          await page.setViewportSize(size)
+          const width = await page.evaluate('document.documentElement.scrollWidth')
+          if (width !== size.width) found.push(`${width} pixels wide at ${size.width}`)
+          found.push(...(await findingsOn(page)).map((each) => `${colorScheme} at ${size.width}: ${each}`))
+        }
+        await page.emulateMedia({ colorScheme: null })
+        await page.setViewportSize(DESKTOP)
+        return found
       },
     }
   }

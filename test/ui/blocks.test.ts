@@ -132,7 +132,7 @@ describeWith(CHROMIUM, 'the pages of blocks', () => {
     // A fifth of the fee: docs/internals/protocol.md#54-remasc-payout divides by the synthetic span 5, and labs get a fifth of that.
     const fee = 21_000n * 5_000_000_000n
     expect(await payouts.getByTitle(`${fee / 5n / 5n} wei`).count()).toBe(1)
-    expect(await explorer.findings()).toEqual([])
+    expect(await explorer.findingsInAllLooks()).toEqual([])
   })
 
   it('show a block of 1,000 transactions with few elements, and load transactions on scrolling', async () => {

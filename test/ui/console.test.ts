@@ -76,7 +76,7 @@ describeWith(CHROMIUM, 'the console', () => {
       (text) => /(failure|log) (revert )?before/.exec(text)?.[1],
     )
     expect(texts).toEqual(['failure', 'log', 'failure', 'log'])
-    expect(await explorer.findings()).toEqual([])
+    expect(await explorer.findingsInAllLooks()).toEqual([])
   })
 
   it('calls any method through a form made from its schema', async () => {

@@ -61,21 +61,14 @@ describeWith(CHROMIUM, 'the overview', () => {
     // REMASC's transaction is nobody's.
     const transactions = page.locator('.figure', { hasText: 'Transactions' })
     await transactions.getByText(/^0in the last/).waitFor()
+    expect(await explorer.findingsInAllLooks()).toEqual([])
   })
 
-  it('shows a chain of a pool, and says of what a fork is one', async () => {
-    const explorer = await open({}, { pool: 2 })
-    const { page, url, node } = explorer
-    await page.goto(`${url}/c/one`)
-    await page.getByText('Chain one of a pool.').waitFor()
-    await page.getByRole('button', { name: 'Mine' }).click()
-    await page.getByTitle('Connected').getByText('#1').waitFor()
-    expect(node.engine.queries.head().block.header.number).toBe(0)
-    expect(await explorer.findings()).toEqual([])
-
+  it('says of what a fork is one', async () => {
+    const { url } = await open()
     const fork = await open({ fork: url })
     await fork.page.getByText(`A fork of ${url}`).waitFor()
-    expect(await fork.findings()).toEqual([])
+    expect(await fork.findingsInAllLooks()).toEqual([])
   })
 
   it('names the rules that the chain has of its own', async () => {

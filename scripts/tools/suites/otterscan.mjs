@@ -152,11 +152,9 @@ async function checkFormat({ check, page, files, scene }, format) {
   })
   await check(`${format}: Read Contract calls by the names of the source`, async () => {
     await page.goto(`${files.url}/address/${scene.box}/readContract`)
-    const read = page
-      .locator('[data-test="read-function"]')
-      .filter({ hasText: /^\s*\d*\.?\s*name/ })
-      .first()
-    await read.waitFor(WAIT)
+    const name = page.getByText('name', { exact: true })
+    const read = page.locator('[data-test="read-function"]').filter({ has: name })
+    await read.getByRole('button', { name: 'Query', exact: true }).click(WAIT)
     await textWith(page, ['a box'])
   })
 }

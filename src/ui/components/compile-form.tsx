@@ -4,6 +4,7 @@ import { loadCompilers, verifySource } from '../compile.ts'
 import type { Hex } from '../format.ts'
 import { useQuery } from '../query.ts'
 import { ActionForm, Choice, Field, useText } from './form.tsx'
+import { Section } from './layout.tsx'
 
 /** The form of an address. */
 export function CompileForm({ address }: { readonly address: Hex }) {
@@ -20,34 +21,36 @@ export function CompileForm({ address }: { readonly address: Hex }) {
   if (newest === undefined) return null
   const chosen = { ...compiler, value: compiler.value || newest }
   return (
-    <ActionForm
-      label="Compile and verify"
-      button="Compile and verify"
-      run={() =>
-        verifySource(address, {
-          source,
-          contract: contract.value,
-          compiler: chosen.value,
-          runs: runs.value,
-          evmVersion: evmVersion.value,
-          words: words.value,
-        })
-      }
-    >
-      <label class="field grows whole">
-        <span>Source in one file, or the standard input of the compiler (JSON)</span>
-        <textarea
-          rows={8}
-          value={source}
-          spellcheck={false}
-          onInput={(event) => setSource(event.currentTarget.value)}
-        />
-      </label>
-      <Field label="Contract" text={contract} placeholder="Box, or path:Box" />
-      <Choice label="Compiler" text={chosen} options={compilers.map((each) => [each, each])} />
-      <Field label="Optimiser runs" text={runs} placeholder="none" />
-      <Field label="EVM version" text={evmVersion} placeholder="the compiler's" />
-      <Field label="Constructor arguments" text={words} placeholder="hex; compared where given" wide />
-    </ActionForm>
+    <Section title="Compile">
+      <ActionForm
+        label="Compile and verify"
+        button="Compile and verify"
+        run={() =>
+          verifySource(address, {
+            source,
+            contract: contract.value,
+            compiler: chosen.value,
+            runs: runs.value,
+            evmVersion: evmVersion.value,
+            words: words.value,
+          })
+        }
+      >
+        <label class="field whole">
+          <span>Source in one file, or the standard input of the compiler (JSON)</span>
+          <textarea
+            rows={8}
+            value={source}
+            spellcheck={false}
+            onInput={(event) => setSource(event.currentTarget.value)}
+          />
+        </label>
+        <Field label="Contract" text={contract} placeholder="Box, or path:Box" />
+        <Choice label="Compiler" text={chosen} options={compilers.map((each) => [each, each])} />
+        <Field label="Optimiser runs" text={runs} placeholder="none" />
+        <Field label="EVM version" text={evmVersion} placeholder="the compiler's" />
+        <Field label="Constructor arguments" text={words} placeholder="hex; compared where given" wide />
+      </ActionForm>
+    </Section>
   )
 }

@@ -5,7 +5,17 @@ import { callAll, callFor, poolName, present, RpcError } from '../client.ts'
 import { Heading, Section, Show, Table } from '../components/layout.tsx'
 import { MethodName } from '../components/method-name.tsx'
 import { AddressLink, Age, Amount, BlockLink, TransactionLink } from '../components/values.tsx'
-import { durationText, grouped, type Hex, isHex, percent, quantity, toBigInt, toNumber } from '../format.ts'
+import {
+  counted,
+  durationText,
+  grouped,
+  type Hex,
+  isHex,
+  percent,
+  quantity,
+  toBigInt,
+  toNumber,
+} from '../format.ts'
 import { type Method, methodsOf } from '../methods.ts'
 import { type Block, type Header, isBlock, isTransaction, type Transaction } from '../model.ts'
 import { useQuery } from '../query.ts'
@@ -163,7 +173,7 @@ function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
       <HeadFigure latest={latest} />
       <Figure name="Block interval">
         {seconds === undefined ? '—' : durationText(Math.round(seconds))}
-        <small>mean of the last {blocks.length}</small>
+        <small>mean of the last {counted(blocks.length, 'block')}</small>
       </Figure>
       <Figure name="Gas used">
         {percent(used, limit)}
@@ -171,7 +181,7 @@ function Figures({ blocks }: { readonly blocks: readonly Block[] }) {
       </Figure>
       <Figure name="Transactions">
         {grouped(count)}
-        <small>in the last {blocks.length} blocks</small>
+        <small>in the last {counted(blocks.length, 'block')}</small>
       </Figure>
       <PoolFigure />
     </dl>
