@@ -24,7 +24,10 @@ const git = (...args: readonly string[]): string => execFileSync('git', args, { 
 /** The newest tag before the head; `undefined` before the first release. */
 function lastTag(): string | undefined {
   try {
-    return execFileSync('git', ['describe', '--tags', '--abbrev=0'], { encoding: 'utf8', stdio: 'pipe' }).trim()
+    return execFileSync('git', ['describe', '--tags', '--abbrev=0'], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim()
   } catch {
     return undefined
   }

@@ -145,8 +145,16 @@ describe.each(CLIENTS)('the requests of %s', (file) => {
     for (const { method, params, as = '', code } of requests) {
       const { result, error } = await call(method, named(params))
       const form = FORMS[as]
-      if (code !== undefined ? error?.code === code : form?.safeParse(result).success && error === undefined) continue
-      wrong.push({ method, params, expected: code ?? as, result, error, why: form?.safeParse(result).error?.message })
+      if (code !== undefined ? error?.code === code : form?.safeParse(result).success && error === undefined)
+        continue
+      wrong.push({
+        method,
+        params,
+        expected: code ?? as,
+        result,
+        error,
+        why: form?.safeParse(result).error?.message,
+      })
     }
     expect(wrong).toEqual([])
     expect(requests.length).toBeGreaterThan(10)
