@@ -52,12 +52,11 @@ function planOf(project: Project): Plan {
   }
 }
 
-function changeManifest({ manifest }: Project, { packages, scripts }: Plan): Change[] {
+function changeManifest({ manifest, packages: present }: Project, { packages, scripts }: Plan): Change[] {
   if (manifest === undefined) return []
-  const withPackages = packages.reduce(
-    (text, name) => withMember(text, 'devDependencies', name, `^${packageVersion()}`),
-    manifest,
-  )
+  const withPackages = packages
+    .filter((name) => present[name] === undefined)
+    .reduce((text, name) => withMember(text, 'devDependencies', name, `^${packageVersion()}`), manifest)
   const after = Object.entries(scripts).reduce(
     (text, [name, script]) => withMember(text, 'scripts', name, script),
     withPackages,

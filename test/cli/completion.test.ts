@@ -82,6 +82,7 @@ describe('bash', () => {
     expect(bash('init', '--kind', '')).toEqual(['hardhat', 'foundry', 'viem', 'ethers'])
     expect(bash('start', '--config', 'a-').toSorted()).toEqual(['a-file.json', 'a-folder'])
     expect(bash('start', '--data-dir', 'a-')).toEqual(['a-folder'])
+    expect(bash('start', '--predeploy', 'create2,mul')).toEqual(['create2,multicall3'])
     expect(bash('start', '--port', '')).toEqual([])
     expect(bash('start', '--port', '1', '--mem')).toEqual(['--memory'])
   })

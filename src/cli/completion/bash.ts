@@ -23,18 +23,24 @@ function valuesOf({ flags }: CompletedCommand): string | undefined {
 /** Walks the words of the line, and offers what fits the last one. */
 const WALK = `# Sets COMPREPLY to what fits $2 of the completed value whose words follow.
 _tandem_offer() {
-  local current=$1
+  local current=$1 IFS=$'\\n'
   shift
   case $1 in
-    names) shift; mapfile -t COMPREPLY < <(compgen -W "$*" -- "$current") ;;
-    files) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    folders) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-    programs) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+    names)
+      shift
+      # The last one of a list.
+      local before=
+      if [[ $current == *,* ]]; then before=\${current%,*},; fi
+      COMPREPLY=($(compgen -P "$before" -W "$*" -- "\${current##*,}"))
+      ;;
+    files) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")) ;;
+    folders) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$current")) ;;
+    programs) COMPREPLY=($(compgen -c -- "$current")) ;;
   esac
 }
 
 _tandem() {
-  local current=\${COMP_WORDS[COMP_CWORD]} path= flag= word value i
+  local current=\${COMP_WORDS[COMP_CWORD]} path= flag= word value i IFS=$'\\n'
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
@@ -53,15 +59,15 @@ _tandem() {
   done
   if [[ $current == = ]]; then current=; fi
   if [[ -n $flag ]]; then
-    mapfile -t value < <(_tandem_value "$path" "$flag")
+    value=($(_tandem_value "$path" "$flag"))
     _tandem_offer "$current" "\${value[@]}"
     return
   fi
-  mapfile -t value < <(_tandem_words "$path")
+  value=($(_tandem_words "$path"))
   if [[ $current != -* ]]; then
     local argument own=()
     for word in "\${value[@]}"; do [[ $word == -* ]] || own+=("$word"); done
-    mapfile -t argument < <(_tandem_argument "$path")
+    argument=($(_tandem_argument "$path"))
     if ((\${#own[@]} > 0)); then _tandem_offer "$current" names "\${own[@]}"
     elif [[ \${argument[0]} != nothing ]]; then _tandem_offer "$current" "\${argument[@]}"
     else _tandem_offer "$current" names "\${value[@]}"

@@ -9,6 +9,7 @@ import { type Hex, toFixedHex, toHex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
 import type { CallFrame } from './call-frame.ts'
 import { CallTracer } from './call-tracer.ts'
+import { CHARACTERS_PER_TICK } from './running-step.ts'
 import type { TraceBudget } from './trace-budget.ts'
 import type { FrameEnd, FrameStart, FrameView, TraceEnd, Tracer } from './tracer.ts'
 
@@ -220,20 +221,33 @@ export class Erc7562Tracer implements Tracer {
     else if (!frame.reads.has(slot) && !frame.writes.has(slot)) frame.reads.set(slot, view.storageAt(slot))
   }
 
-  /** Memory beyond what is in use reads as zeros, and what gas cannot pay for is no preimage. */
-  #notePreimage({ stack, sp, memory, memoryWords, gas }: FrameView): void {
+  /** Memory beyond what is in use reads as zeros; what the gas cannot pay for is no preimage. */
+  #notePreimage(view: FrameView): void {
+    const { stack, sp, memory, memoryWords } = view
     const [offset, length] = [stack[sp - 1], stack[sp - 2]]
-    if (sp < 2 || offset === undefined || length === undefined) return
-    // Six gas a word.
-    if (length > 0n && (offset + length > BigInt(Number.MAX_SAFE_INTEGER) || Number(length) * 6 > gas * 32))
-      return
+    if (sp < 2 || offset === undefined || length === undefined || !canHash(view, offset, length)) return
     const [from, bytes] = [Number(offset), new Uint8Array(Number(length))]
-    bytes.set(
-      memory.subarray(Math.min(from, memoryWords * 32), Math.min(from + bytes.length, memoryWords * 32)),
-    )
+    const inUse = memoryWords * 32
+    bytes.set(memory.subarray(Math.min(from, inUse), Math.min(from + bytes.length, inUse)))
     const preimage = toHex(bytes)
+    view.countWork(preimage.length / CHARACTERS_PER_TICK)
     if (this.#preimages.has(preimage)) return
     this.#budget.take(ENTRY_BYTES + preimage.length)
     this.#preimages.add(preimage)
   }
+}
+
+/** Gas of memory of so many words. */
+function memoryGas(words: number): number {
+  return 3 * words + Math.floor((words * words) / 512)
+}
+
+/** Does the gas of a frame pay for a hash of these bytes of memory, and for memory up to their end? */
+function canHash({ gas, memoryWords }: FrameView, offset: bigint, length: bigint): boolean {
+  if (length === 0n) return true
+  const end = offset + length
+  if (end > BigInt(Number.MAX_SAFE_INTEGER)) return false
+  const [words, hashed] = [Math.ceil(Number(end) / 32), Math.ceil(Number(length) / 32)]
+  const growth = Math.max(0, memoryGas(words) - memoryGas(memoryWords))
+  return growth + 6 * hashed <= gas
 }

@@ -135,6 +135,9 @@ describe('what code does', () => {
       transientWrites: {},
     })
     expect(keccak).toEqual(['0x0000', '0x00000000'])
+    // More than the gas pays for: the opcode fails, and nothing was hashed.
+    const unpaid = await trace('PUSH4 0xffffff PUSH1 0 SHA3 STOP')
+    expect(unpaid.keccak).toBeUndefined()
   })
 
   it('says of a call below that its gas ran out', async () => {
