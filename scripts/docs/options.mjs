@@ -21,6 +21,7 @@ const COMMANDS = [
   'trace',
   'drift',
   'methods',
+  'mcp',
   'init',
   'doctor',
   'completion',
