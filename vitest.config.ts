@@ -34,6 +34,10 @@ const installing = [
 const FAULTS =
   /^test\/(replication\/|replay\/processes\.|cli\/verify-(killed|flips)|hostile\/fairness|scenarios\/(durability|reorg-crash|log-crash|full-disk|largest-requests)\.)/
 
+/** The command itself, started for each test: `npm run test:commands`. */
+const COMMANDS =
+  /^test\/(cli\/(anvil|command|coverage|doctor|exec|fork|fork-import-state|fork-secrets|init|mcp|start-refusals|state-files)|mcp\/http|packaging\/action|peg\/outside-bitcoin)\./
+
 /** Solidity's compilers themselves, which `scripts/tools` brings: `npm run test:compilers`. */
 const compiling = ['test/apis/real-compilers.test.ts']
 
@@ -57,7 +61,9 @@ const isolated = texts
   })
   .map(([file]) => file)
 
-const faults = texts.map(([file]) => file).filter((file) => FAULTS.test(file) && !isolated.includes(file))
+const shared = texts.map(([file]) => file).filter((file) => !isolated.includes(file))
+const faults = shared.filter((file) => FAULTS.test(file))
+const commands = shared.filter((file) => COMMANDS.test(file))
 
 /** Short files that take long. Vitest starts large ones first where it knows no times, and would end with these, alone. */
 const LONG = ['execution/reference-chains', 'evm/compiled/hot-equals-cold.property', 'cli/coverage']
@@ -88,7 +94,15 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: [FILES],
-          exclude: [...isolated, ...inBrowser, ...installing, ...recipes, ...compiling, ...faults],
+          exclude: [
+            ...isolated,
+            ...inBrowser,
+            ...installing,
+            ...recipes,
+            ...compiling,
+            ...faults,
+            ...commands,
+          ],
           isolate: false,
         },
       },
@@ -97,6 +111,7 @@ export default defineConfig({
       { extends: true, test: { name: 'install', include: installing } },
       { extends: true, test: { name: 'recipes', include: recipes } },
       { extends: true, test: { name: 'faults', include: faults, isolate: false } },
+      { extends: true, test: { name: 'commands', include: commands, isolate: false } },
       { extends: true, test: { name: 'compilers', include: compiling } },
     ],
   },

@@ -39,7 +39,7 @@ function program(name: string, script: string): string {
 
 describe('the command', () => {
   it('ends with 0 where a start would succeed, and with lines for people', async () => {
-    const { code, stdout } = await runCommand(['doctor', '--port', '0'], {}, dir)
+    const { code, stdout } = await runCommand(['doctor', '--port', '0'], { NO_COLOR: '1' }, dir)
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ok +Node\.js +Node\.js \d/)
     expect(stdout).toMatch(/There is no chain in \.tandem\/regtest yet/)

@@ -105,6 +105,7 @@ describe('a key without a list of methods', () => {
       'eth_sendRawTransactionSync',
       'eth_sendTransactionSync',
       'eth_sendRawTransactionConditional',
+      'wallet_sendCalls',
       'eth_submitWork',
       'eth_submitHashrate',
     ])
@@ -124,6 +125,7 @@ describe('a key without a list of methods', () => {
       'rpc',
       'rsk',
       'trace',
+      'wallet',
       'web3',
     ])
   })

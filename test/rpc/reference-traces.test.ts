@@ -61,7 +61,7 @@ const KNOWN: readonly {
 
 const HASH_LENGTH = 'Invalid block hash: incorrect length.'
 const noTracer =
-  'Invalid options.tracer: there is no tracer "nope"; there are rskTracer, structLogger, callTracer, prestateTracer, 4byteTracer, noopTracer, muxTracer.'
+  'Invalid options.tracer: there is no tracer "nope"; there are rskTracer, structLogger, callTracer, prestateTracer, 4byteTracer, noopTracer, erc7562Tracer, muxTracer.'
 
 /** Requests that the reference node answers with -32603 `Internal server error`, and the message with -32602 here. */
 const REFUSALS: Readonly<Record<string, unknown>> = {

@@ -20,7 +20,8 @@ unset TANDEM_COMMAND
 read -ra args <<<"${INPUT_ARGS:---memory}"
 printf '%s\n' "${INPUT_SEED:-}" >"$folder/seed"
 if [[ -n ${INPUT_SEED:-} ]]; then args+=(--seed "$INPUT_SEED"); fi
-nohup "${command[@]}" start --port "${INPUT_PORT:-8545}" --ready-file "$folder/url" "${args[@]}" \
+# The end of the log is part of the summary, which shows no colours.
+NO_COLOR=1 nohup "${command[@]}" start --port "${INPUT_PORT:-8545}" --ready-file "$folder/url" "${args[@]}" \
   >"$folder/log.txt" 2>&1 &
 pid=$!
 echo "$pid" >"$folder/pid"

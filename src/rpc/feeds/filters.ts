@@ -4,7 +4,8 @@
  */
 import { prepare } from '../../chain/log-filter.ts'
 import { counted } from '../../counted.ts'
-import { type Hex, toHex } from '../../encoding/hex.ts'
+import { toBigInt } from '../../encoding/bytes.ts'
+import { type Hex, toHex, toQuantity } from '../../encoding/hex.ts'
 import type { CurrentEngine } from '../../engine/engine-holder.ts'
 import type { LogView } from '../../engine/model.ts'
 import type { RandomBytes } from '../../engine/randomness.ts'
@@ -78,6 +79,11 @@ function uuidOf(bytes: Uint8Array): string {
 /** A new id of what this node holds: the hex of a UUID. In a cluster other nodes find the node by it. */
 export function heldId(random: RandomBytes): Hex {
   return toHex(new TextEncoder().encode(uuidOf(random('filter', 16))))
+}
+
+/** A new id of a filter; under a preset a number, since clients of Ethereum read at most 32 bytes (alloy). */
+function filterId(random: RandomBytes, dialect: RpcOptions['dialect']): Hex {
+  return dialect === 'rsk' ? heldId(random) : toQuantity(toBigInt(random('filter', 16)))
 }
 
 /**
@@ -226,7 +232,7 @@ export class Filters {
     const made: Filter = { owner, used: this.#parts.elapsed(), weight: 0, cursor: 0, of }
     this.#requireCapacity(made)
     this.#events.listen()
-    const id = heldId(this.#parts.random)
+    const id = filterId(this.#parts.random, this.#parts.options.dialect)
     this.#begin(made)
     this.#filters.set(id, made)
     this.#hold(made, weigh(made))

@@ -7,11 +7,12 @@ import { concat } from '../../encoding/bytes.ts'
 import { keccakHex } from '../../encoding/hash.ts'
 import { fromHex, type Hex, toQuantity } from '../../encoding/hex.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { TransactionRequest } from '../../engine/model.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
 import { text } from '../json-forms.ts'
 import { type Context, method } from '../method.ts'
 import { arrayOf, expected, mapOf, object, optional, orNull, type Parameter, scalar } from '../parameter.ts'
-import { completeRequest } from '../signing.ts'
+import { completeRequest, sendRequest } from '../signing.ts'
 import type { CallArgument } from '../wire/call.ts'
 import { toRpcReceipt } from '../wire/receipt.ts'
 import {
@@ -80,15 +81,24 @@ function senderOf(from: Hex | undefined, { accounts }: Engine): Hex {
   return sender
 }
 
+/** A call names neither price nor gas: it gets the suggested price, and what it uses where that can be estimated. */
+async function completeCall(call: CallArgument, { engine, options }: Context): Promise<TransactionRequest> {
+  if (options.dialect !== 'rsk') return completeRequest(call, engine, options)
+  const request = sendRequest(call, engine)
+  const gas = await engine.queries.estimateGas(request, { tag: 'latest' }, 'cost').catch(() => undefined)
+  return { ...request, gasPrice: engine.queries.gasPrice(), ...(gas !== undefined && { gas }) }
+}
+
 /**
  * Sends the calls one after another, and ends at the first that is refused. Throws the refusal of the first; of a later
  * one the bundle has fewer transactions than calls.
  */
-async function sendEach(calls: readonly CallArgument[], { engine, options }: Context): Promise<Hex[]> {
+async function sendEach(calls: readonly CallArgument[], context: Context): Promise<Hex[]> {
+  const { engine } = context
   const hashes: Hex[] = []
   for (const call of calls) {
     try {
-      const { hash } = await engine.commands.send(await completeRequest(call, engine, options))
+      const { hash } = await engine.commands.send(await completeCall(call, context))
       hashes.push(hash)
     } catch (error) {
       if (hashes.length === 0 || !(error instanceof NodeError)) throw error

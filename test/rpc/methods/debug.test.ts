@@ -122,7 +122,7 @@ describe('the tracers', () => {
     await expect(trace(counted, { tracer: 'nope' })).rejects.toMatchObject({
       code: -32602,
       message:
-        'Invalid options.tracer: there is no tracer "nope"; there are rskTracer, structLogger, callTracer, prestateTracer, 4byteTracer, noopTracer, muxTracer.',
+        'Invalid options.tracer: there is no tracer "nope"; there are rskTracer, structLogger, callTracer, prestateTracer, 4byteTracer, noopTracer, erc7562Tracer, muxTracer.',
     })
     for (const options of [null, 7, [], { tracer: 7 }, { tracerConfig: 7 }, { disableStack: 'perhaps' }]) {
       await expect(call('debug_traceTransaction', counted, options)).rejects.toMatchObject({ code: -32602 })

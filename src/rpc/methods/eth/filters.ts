@@ -31,11 +31,11 @@ function disturbed(entries: Entries, session: Session, chaos: Context['chaos']):
   return isHashes(entries) ? current.changesOf(entries, session) : current.changesOf(entries, session)
 }
 
-/** Result: a new filter's id, the bytes of a random text. */
+/** Result: a new filter's id, the bytes of a random text; under a preset a number. */
 const FilterIdText = z
   .string()
-  .regex(/^0x[0-9a-f]{72}$/)
-  .describe('id of a filter: 0x and 72 hex digits')
+  .regex(/^0x([0-9a-f]{72}|[1-9a-f][0-9a-f]{0,31})$/)
+  .describe('id of a filter: 0x and 72 hex digits, under the presets 32 at most')
 
 /** Any hex, in any case; an id that no filter has is unknown, not malformed. */
 const FilterId: Parameter<string> = scalar({
