@@ -1,5 +1,5 @@
 /** Compose files and the feature of dev containers, read and run as far as that needs no Docker. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,12 +36,6 @@ describe.each(FILES)('%s', (file) => {
       ([, name]) => name,
     )
     expect(new Set(declared)).toEqual(new Set(used))
-  })
-
-  it('is accepted by docker compose, where that is installed', (context) => {
-    if (spawnSync('docker', ['compose', 'version']).status !== 0)
-      context.skip('docker compose is not installed')
-    execFileSync('docker', ['compose', '--file', join(DEPLOY, file), 'config', '--quiet'])
   })
 })
 
