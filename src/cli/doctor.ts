@@ -50,7 +50,7 @@ const COLOURS: Readonly<Record<Verdict, (text: string) => string>> = {
 /** Characters of the longest verdict. */
 const VERDICT_CELLS = 7
 /** Characters of the column of checks, at most. */
-const CHECK_CELLS = 24
+const CHECK_CELLS = 36
 
 /** What the package runs on and with: the range of Node's releases, and the range of each optional peer. */
 const Needs = z.object({
