@@ -42,9 +42,12 @@ const run = promisify(execFile)
 
 /** A build and an install on a slow machine, milliseconds. */
 const TIME_LIMIT_MS = 240_000
-/** Largest package, bytes: packed, and as it lies on a disk. */
+/**
+ * Largest package, bytes: packed, and as it lies on a disk. The protocol of agents is 0.29 MB of that, and the codes of
+ * predeployed contracts 0.18 MB.
+ */
 const PACKED_LIMIT = 1_800_000
-const UNPACKED_LIMIT = 5_500_000
+const UNPACKED_LIMIT = 6_000_000
 /** In the place of Hardhat, which the plugin has to find, and of which it loads no module outside of Hardhat. */
 const HARDHAT = { name: 'hardhat', version: '3.0.0' }
 
@@ -133,7 +136,7 @@ describe('the packed package', () => {
     const commands = Object.values<string>(manifest.bin)
     const top = ['package.json', 'README.md', 'LICENSE']
     const documents = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(md|svg)$/.test(name) && !name.startsWith('internals/'))
+      .filter((name) => /\.(md|svg|json)$/.test(name) && !name.startsWith('internals/'))
       .map((name) => `docs/${name}`)
     const chunk = /^dist\/chunks\/[\w-]+\.js$/
     const bundled = contents.filter((name) => name.startsWith('dist/chunks/'))
