@@ -7,6 +7,7 @@
 import type { Log } from '../../chain/receipt.ts'
 import { type Hex, toFixedHex, toHex } from '../../encoding/hex.ts'
 import type { StateReader } from '../../state/model.ts'
+import { GAS, memoryGas } from '../gas-schedule.ts'
 import type { CallFrame } from './call-frame.ts'
 import { CallTracer } from './call-tracer.ts'
 import { CHARACTERS_PER_TICK } from './running-step.ts'
@@ -237,11 +238,6 @@ export class Erc7562Tracer implements Tracer {
   }
 }
 
-/** Gas of memory of so many words. */
-function memoryGas(words: number): number {
-  return 3 * words + Math.floor((words * words) / 512)
-}
-
 /** Does the gas of a frame pay for a hash of these bytes of memory, and for memory up to their end? */
 function canHash({ gas, memoryWords }: FrameView, offset: bigint, length: bigint): boolean {
   if (length === 0n) return true
@@ -249,5 +245,5 @@ function canHash({ gas, memoryWords }: FrameView, offset: bigint, length: bigint
   if (end > BigInt(Number.MAX_SAFE_INTEGER)) return false
   const [words, hashed] = [Math.ceil(Number(end) / 32), Math.ceil(Number(length) / 32)]
   const growth = Math.max(0, memoryGas(words) - memoryGas(memoryWords))
-  return growth + 6 * hashed <= gas
+  return growth + GAS.keccak256Word * hashed <= gas
 }

@@ -142,17 +142,20 @@ export const wallet_sendCalls = method({
       const message = 'Calls of this node are transactions of their own: they cannot be atomic.'
       throw new NodeError('atomicity-unsupported', message)
     }
-    if (id !== undefined && bundles.find(session.owner, id) !== undefined) {
+    const sender = senderOf(from, engine)
+    // The same bundle may arrive again while its calls are being sent.
+    if (id !== undefined && !bundles.reserve(session.owner, id)) {
       throw new NodeError('bundle-known', 'There is a bundle with this id.')
     }
-    const sender = senderOf(from, engine)
-    const hashes = await sendEach(
-      calls.map(({ capabilities: _, ...call }) => ({ ...call, from: sender })),
-      context,
-    )
-    const own = id ?? keccakHex(concat(...hashes.map(fromHex)))
-    bundles.add(session.owner, { id: own, hashes, calls: calls.length })
-    return { id: own }
+    try {
+      const sent = calls.map(({ capabilities: _, ...call }) => ({ ...call, from: sender }))
+      const hashes = await sendEach(sent, context)
+      const own = id ?? keccakHex(concat(...hashes.map(fromHex)))
+      bundles.add(session.owner, { id: own, hashes, calls: calls.length })
+      return { id: own }
+    } finally {
+      if (id !== undefined) bundles.release(session.owner, id)
+    }
   },
 })
 

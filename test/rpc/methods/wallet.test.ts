@@ -47,6 +47,15 @@ const refusal = (params: object) =>
   )
 
 describe('a bundle of calls', () => {
+  it('is sent once where it arrives again meanwhile', async () => {
+    const nonce = () => node.request({ method: 'eth_getTransactionCount', params: [ALICE, 'latest'] })
+    const before = Number(await nonce())
+    const bundle = { version: '2.0.0', id: 'twice', from: ALICE, calls: [{ to: BOB }, { to: BOB }] }
+    expect(await Promise.all([refusal(bundle), refusal(bundle)])).toEqual([undefined, 5720])
+    expect(await refusal(bundle)).toBe(5720)
+    expect(Number(await nonce())).toBe(before + 2)
+  })
+
   it('is sent by viem, one transaction a call, and its status has their receipts', async () => {
     const { wallet, reader } = clients()
     const teller = await deployed('PUSH1 7 PUSH1 0 PUSH1 0 LOG1')
