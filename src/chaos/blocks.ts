@@ -6,10 +6,10 @@ import type { CurrentEngine } from '../engine/engine-holder.ts'
 import type { MiningHandler } from '../engine/mining/schedule.ts'
 import { type ChainUpdate, minesAtOnce } from '../engine/model.ts'
 import type { Agenda } from './agenda.ts'
+import type { BlockFiller, Room } from './block-filler.ts'
 import type { BlockDecision, Decisions, ReorganisationDecision } from './decisions.ts'
 import type { ChaosPlan } from './plan.ts'
 import type { ChaosReport } from './report.ts'
-import type { Room, Stranger } from './stranger.ts'
 
 /** Transactions of which it is kept that no block takes them; beyond it the oldest are mined. */
 const MOST_HELD = 10_000
@@ -22,7 +22,7 @@ export interface ChaosBlocksParts {
   readonly agenda: Agenda
   readonly report: ChaosReport
   /** Fills blocks. */
-  readonly stranger: Stranger
+  readonly filler: BlockFiller
 }
 
 const heightOf = ({ block }: ExecutedBlock): number => block.header.number
@@ -132,9 +132,9 @@ export class ChaosBlocks implements MiningHandler {
   }
 
   async #mine(decision: BlockDecision): Promise<void> {
-    const { node, stranger } = this.#parts
+    const { node, filler } = this.#parts
     const { engine } = node
-    const room = decision.isFull ? await stranger.roomIn(engine) : undefined
+    const room = decision.isFull ? await filler.roomIn(engine) : undefined
     let chosen: readonly Transaction[] | undefined
     await engine.commands.mine({
       choose: (candidates) => {
@@ -206,22 +206,22 @@ export class ChaosBlocks implements MiningHandler {
 
   /** What filled a block that is no longer on the chain does not wait for another one. */
   #dropFillings(): void {
-    const { node, stranger } = this.#parts
+    const { node, filler } = this.#parts
     // Rejects where the node is closing.
-    void node.engine.dev.dropTransactionsOf(stranger.address).catch(() => {})
+    void node.engine.dev.dropTransactionsOf(filler.address).catch(() => {})
   }
 
   async #reorganise({ depth: asked, uncles }: ReorganisationDecision): Promise<void> {
-    const { node, decisions, report, stranger } = this.#parts
+    const { node, decisions, report, filler } = this.#parts
     const { engine } = node
     const depth = Math.min(asked, heightOf(engine.queries.head()) - this.#base)
     if (depth < 1) return
     report.add('reorganisation', depth, 'the chain')
     const { removed } = await engine.commands.reorg({ depth, uncles })
-    await engine.dev.dropTransactionsOf(stranger.address)
+    await engine.dev.dropTransactionsOf(filler.address)
     const transactions = removed
       .flatMap(({ block }) => block.transactions)
-      .filter(({ isRemasc, from }) => !isRemasc && from !== stranger.address)
+      .filter(({ isRemasc, from }) => !isRemasc && from !== filler.address)
     for (const { hash, from } of transactions) {
       if (!decisions.isLost()) continue
       report.add('lost-transaction', hash, `a transaction of ${from}`)

@@ -9,6 +9,7 @@ import type { IntervalTimer } from '../engine/mining/schedule.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { Agenda } from './agenda.ts'
+import { BlockFiller } from './block-filler.ts'
 import { ChaosBlocks } from './blocks.ts'
 import { Decisions, type MessageFault } from './decisions.ts'
 import { callOfFollower, readsHead, resultOfFollower } from './follower.ts'
@@ -16,7 +17,6 @@ import type { ActiveChaos, Caller, ChaosCall, Disturbance } from './model.ts'
 import type { ChaosPlan } from './plan.ts'
 import { answersPrice, withHigherPrices } from './prices.ts'
 import { ChaosReport, type FaultName } from './report.ts'
-import { Stranger } from './stranger.ts'
 
 /** The namespaces that a public endpoint has. Methods that control this node are in others, and are left alone. */
 const PUBLIC = /^(eth|net|web3|rsk|debug|trace|txpool|alchemy|ots|erigon)_/
@@ -109,7 +109,7 @@ export class Chaos implements ActiveChaos {
       decisions: this.#decisions,
       agenda: this.#agenda,
       report: this.#report,
-      stranger: new Stranger(seed),
+      filler: new BlockFiller(seed),
     })
     this.#blocks.start()
   }

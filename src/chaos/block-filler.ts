@@ -1,4 +1,4 @@
-/** An account that nobody uses, whose transactions take the gas that full blocks have left. */
+/** The account whose transactions take the gas that full blocks have left; nobody else uses it. */
 import { sublistLimits } from '../chain/config.ts'
 import { nextGasLimit, nextMinimumGasPrice } from '../chain/next-header.ts'
 import { addressOf } from '../chain/signature.ts'
@@ -16,21 +16,21 @@ const LEAST_GAS = 53_100n
 export interface Room {
   /** Gas that the transactions of the block may ask for. */
   readonly gas: bigint
-  /** The stranger's transaction that asks for so much gas; `undefined` where that is too little. */
+  /** The account's transaction that asks for so much gas; `undefined` where that is too little. */
   filling(gas: bigint): Transaction | undefined
 }
 
 /** The account of a seed. */
-export class Stranger {
+export class BlockFiller {
   readonly address: Hex
   readonly #key: Uint8Array
 
   constructor(seed: string) {
-    this.#key = seededBytes(seed, 'chaos stranger', 0)
+    this.#key = seededBytes(seed, 'chaos filler', 0)
     this.address = addressOf(this.#key)
   }
 
-  /** The room of the block after the head. Where gas has a price, the stranger is given what all of it costs. */
+  /** The room of the block after the head. Where gas has a price, the account is given what all of it costs. */
   async roomIn(engine: Engine): Promise<Room> {
     const { config, queries, dev, fork } = engine
     const { header } = queries.head().block
