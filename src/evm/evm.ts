@@ -325,6 +325,7 @@ export class Evm {
     if (frame === undefined || child === undefined) throw new Error('a call has ended that no frame made')
     const { journal } = this.run.session
     const { failure, output } = result
+    frame.leftOpcode = undefined
     frame.charge(result.gasUsed)
     if ('initcode' in child) {
       const created = failure === undefined ? result.created : undefined
