@@ -20,8 +20,6 @@ import type { Lookup } from './lookup.ts'
 
 /** Bytes of call trees in the cache. */
 const CACHE_BYTES = 32 << 20
-/** Blocks remembered after a trace of a single transaction. */
-const RECENT_BLOCKS = 64
 
 /** The tracer of the transaction at an index of a block, if any. */
 export type TracerOf = (transaction: Transaction, index: number) => Tracer | undefined
@@ -62,7 +60,7 @@ export interface Replays {
   replay(block: ExecutedBlock, tracerOf: TracerOf, limits?: ReplayLimits): Promise<Replay>
   /** The call trees of a block's transactions, REMASC last; cached. Throws as `replay` does. */
   traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]>
-  /** The call tree of the transaction at an index. Throws as `replay` does. */
+  /** The call tree of the transaction at an index; cached, unless it has changes. Throws as `replay` does. */
   trace(
     block: ExecutedBlock,
     index: number,
@@ -80,8 +78,10 @@ interface Parts extends ChainAccess {
   readonly onDemand: OnDemand
 }
 
+/** Call trees of a block: of all its transactions, or of one. */
 interface Traced {
   readonly traces: readonly TransactionTrace[]
+  readonly isWhole: boolean
   readonly bytes: number
 }
 
@@ -95,8 +95,6 @@ export class ChainReplays implements Replays {
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   })
-  /** Blocks of which a single transaction was traced. */
-  readonly #tracedSingly = new LRUCache<Hex, true>({ max: RECENT_BLOCKS })
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -137,10 +135,10 @@ export class ChainReplays implements Replays {
 
   async traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]> {
     const cached = this.#known.get(block.hash)
-    if (cached !== undefined) return cached.traces
+    if (cached?.isWhole) return cached.traces
     if (block.block.transactions.length === 0) return []
     const found = await this.#parts.onDemand(() => this.#record(block, timeoutMs))
-    if (found.bytes <= CACHE_BYTES) this.#known.set(block.hash, found)
+    this.#known.set(block.hash, found)
     return found.traces
   }
 
@@ -149,25 +147,27 @@ export class ChainReplays implements Replays {
     index: number,
     { changes, timeoutMs }: Pick<ReplayLimits, 'changes' | 'timeoutMs'> = {},
   ): Promise<TransactionTrace> {
-    const recorded = () => this.#parts.onDemand(() => this.#record(block, timeoutMs, index, changes))
-    const known = changes === undefined ? await this.#traceInBlock(block, index, timeoutMs) : undefined
-    const found = known ?? (await recorded()).traces[0]
-    if (found === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
-    return found
+    const known = changes === undefined ? await this.#knownTrace(block, index, timeoutMs) : undefined
+    if (known !== undefined) return known
+    const found = await this.#parts.onDemand(() => this.#record(block, timeoutMs, index, changes))
+    if (changes === undefined) this.#known.set(block.hash, found)
+    const [trace] = found.traces
+    if (trace === undefined) throw new Error(`block ${block.hash} has no transaction ${index}`)
+    return trace
   }
 
   /**
-   * The trace from those of the whole block: cached ones, or at the second request for a single transaction of the block.
-   * `undefined` otherwise, and when the call trees of the block exceed the limit of memory together.
+   * The trace from the cached ones of the block. When another transaction of the block was traced before, all of them
+   * are now. `undefined` otherwise, and when the call trees of the block exceed the limit of memory together.
    */
-  async #traceInBlock(
+  async #knownTrace(
     block: ExecutedBlock,
     index: number,
     timeoutMs: number | undefined,
   ): Promise<TransactionTrace | undefined> {
-    const isSecond = this.#tracedSingly.get(block.hash) === true
-    this.#tracedSingly.set(block.hash, true)
-    if (!isSecond && this.#known.get(block.hash) === undefined) return undefined
+    const cached = this.#known.get(block.hash)
+    const known = cached?.traces.find((trace) => trace.index === index)
+    if (cached === undefined || known !== undefined) return known
     try {
       return (await this.traces(block, timeoutMs))[index]
     } catch (error) {
@@ -198,6 +198,6 @@ export class ChainReplays implements Replays {
       index,
       root: tree.root,
     }))
-    return { traces, bytes: budget.used }
+    return { traces, isWhole: only === undefined, bytes: budget.used }
   }
 }

@@ -43,6 +43,16 @@ describe('a block of several transactions', () => {
     await expect(trace(block, 4)).rejects.toThrow(saying(`block ${block.hash} has no transaction 4`))
   })
 
+  it('runs once for one transaction that is traced again', async () => {
+    await send({ to: B, value: '0x1', gas: '0x5208' })
+    await call('evm_mine')
+    const { trace } = node.engine.queries
+    const mined = head()
+    const first = await trace(mined, 0)
+    expect(await trace(mined, 0)).toBe(first)
+    expect((await trace(mined, 1)).transaction.isRemasc).toBe(true)
+  })
+
   it('runs only up to the requested transaction', async () => {
     const traced: number[] = []
     const listen = (_: unknown, index: number) => {
