@@ -96,7 +96,9 @@ describe('the bundle', () => {
     // V8 keeps any other text as two bytes a character, or decodes it by a slower path.
     const others = [...chunks.values()].filter(({ code }) => /[^\0-\x7f]/.test(code))
     expect(others.map(({ fileName }) => fileName)).toEqual([])
-    expect([...chunks.values()].some(({ code }) => code.includes('\\u2014') || code.includes('\\u2026'))).toBe(true)
+    expect(
+      [...chunks.values()].some(({ code }) => code.includes('\\u2014') || code.includes('\\u2026')),
+    ).toBe(true)
   })
 
   it('imports the dependencies in the manifest, and bundles all others', () => {
