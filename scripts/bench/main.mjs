@@ -4,7 +4,8 @@
  * - `--rounds 3` samples a row and node, 5 unless given (a suite 1); `--nodes tandem,anvil`
  * - `--record` writes the run to docs/internals/bench: all rows, all nodes
  * - `--suite <folder>` runs the tests of a project on each node instead, `--command "npm test"` if not by Hardhat; see suite.mjs
- * - `--profile <row>` runs that row once on Tandem, leaves CPU profiles in .build/profiles and prints self time by module
+ * - `--profile <row>` runs that row once on Tandem, leaves CPU profiles in .build/profiles and prints self time by module;
+ *   with `--suite`, `--profile tandem` does so with the tests of the project
  */
 import { parseArgs } from 'node:util'
 import { available, missing, NODES } from './nodes.mjs'
@@ -13,7 +14,7 @@ import { record, recorded } from './recording.mjs'
 import { changeLines, limitLines, rowLines } from './report.mjs'
 import { select } from './rows.mjs'
 import { run } from './run.mjs'
-import { compareSuite } from './suite.mjs'
+import { compareSuite, profileSuite } from './suite.mjs'
 
 const { values: flags } = parseArgs({
   options: {
@@ -86,6 +87,8 @@ async function profile(name) {
 
 if (flags.list) {
   for (const { name, title } of select(flags.rows)) console.log(`${name.padEnd(24)} ${title}`)
+} else if (flags.suite !== undefined && flags.profile !== undefined) {
+  await profileSuite(flags.suite, flags.profile, { command: flags.command, onProgress })
 } else if (flags.profile !== undefined) await profile(flags.profile)
 else if (flags.suite !== undefined) {
   await compareSuite(flags.suite, {

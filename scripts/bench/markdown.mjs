@@ -3,7 +3,9 @@ import { cellsOf, compare, short, unitOf } from './report.mjs'
 import { judge } from './statistics.mjs'
 
 const line = (cells) => `| ${cells.join(' | ')} |`
-const table = (head, rows) => [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+
+/** A table of cells. */
+export const table = (head, rows) => [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 
 /** Each limit of each row, and how the run stands to it. */
 function limits(rows) {

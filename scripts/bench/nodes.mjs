@@ -24,7 +24,10 @@ export const BLOCK_GAS_LIMIT = 30_000_000
 export const TANDEM = join(ROOT, 'dist/cli/main.js')
 const HARDHAT_2 = join(ROOT, 'scripts/tools/node_modules')
 const HARDHAT_3 = join(ROOT, 'scripts/hardhat-3/node_modules')
-const NODE_22 = join(ROOT, 'scripts/node-versions/node_modules/node-22/bin/node')
+const nodeBinary = (release) => join(ROOT, `scripts/node-versions/node_modules/node-${release}/bin/node`)
+const NODE_22 = nodeBinary(22)
+/** Releases of Node.js that Tandem runs on beside the one that runs the bench: 26 is the newest with long-term support. */
+export const NODE_RELEASES = { 24: nodeBinary(24), 26: nodeBinary(26) }
 const PEERS = join(HERE, 'node_modules')
 
 const tandem = (port, ...storage) => [
@@ -78,16 +81,28 @@ const quantity = (number) => `0x${number.toString(16)}`
 const hardhatMine = (client, count) =>
   mineBy(client, count, 1000, (_, part) => client.call('hardhat_mine', [quantity(part)]))
 
+const IN_MEMORY = {
+  kind: 'tandem',
+  settings: `in memory; ${TANDEM_SETTINGS}`,
+  command: process.execPath,
+  file: TANDEM,
+  args: (port) => tandem(port, '--memory'),
+  automine: setAutomine,
+  mine: hardhatMine,
+}
+
+/** Tandem on another release of Node.js. */
+const onRelease = (release) => ({
+  ...IN_MEMORY,
+  settings: `as tandem, on Node.js ${release}`,
+  command: NODE_RELEASES[release],
+  needs: 'npm ci --prefix scripts/node-versions',
+})
+
 export const NODES = {
-  tandem: {
-    kind: 'tandem',
-    settings: `in memory; ${TANDEM_SETTINGS}`,
-    command: process.execPath,
-    file: TANDEM,
-    args: (port) => tandem(port, '--memory'),
-    automine: setAutomine,
-    mine: hardhatMine,
-  },
+  tandem: IN_MEMORY,
+  'tandem-node-24': onRelease(24),
+  'tandem-node-26': onRelease(26),
   'tandem-disk': {
     kind: 'tandem',
     settings: `on LevelDB, without --fsync; ${TANDEM_SETTINGS}`,
@@ -219,7 +234,15 @@ export const NODES = {
 }
 
 /** Nodes with a chain behind HTTP: those that most rows run on. */
-export const HTTP_NODES = ['tandem', 'tandem-disk', 'anvil', 'hardhat-3', 'hardhat-2', 'ganache']
+export const HTTP_NODES = [
+  'tandem',
+  'tandem-node-26',
+  'tandem-disk',
+  'anvil',
+  'hardhat-3',
+  'hardhat-2',
+  'ganache',
+]
 
 /** Programs and scripts that a node lacks here. */
 const lacks = ({ command, file }) => [command, file].filter((path) => path !== undefined && !existsSync(path))

@@ -16,7 +16,7 @@ import { IN_PROCESS_ROWS } from './rows/in-process.mjs'
 import { PEG_ROWS } from './rows/peg.mjs'
 import { PROCESS_ROWS } from './rows/processes.mjs'
 import { READ_ROWS } from './rows/reads.mjs'
-import { COVERAGE_ROW, SUITE_ROW } from './rows/suite.mjs'
+import { COVERAGE_ROW, SHORT_TESTS_ROW, SUITE_ROW } from './rows/suite.mjs'
 import { TANDEM_ROWS } from './rows/tandem.mjs'
 import { TRACE_ROWS } from './rows/traces.mjs'
 import { TRANSACTION_ROWS } from './rows/transactions.mjs'
@@ -34,6 +34,7 @@ export const ROWS = [
   ...PROCESS_ROWS,
   ...LONG_CHAIN_ROWS,
   SUITE_ROW,
+  SHORT_TESTS_ROW,
   COVERAGE_ROW,
 ]
 

@@ -5,17 +5,21 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { childrenTime } from './children.mjs'
 import { countingProxy } from './counting-proxy.mjs'
 import { measure } from './measure.mjs'
-import { NODES, TANDEM } from './nodes.mjs'
+import { NODE_RELEASES, NODES, TANDEM } from './nodes.mjs'
+import { prepareProfile, profileLines } from './profile.mjs'
 import { freePort, start } from './start.mjs'
 import { summarize } from './statistics.mjs'
 import { countsIn } from './test-counts.mjs'
 
 const PORT = 8545
+/** What the tests printed, by suite and node. */
+const OUTPUTS = fileURLToPath(new URL('../../.build/suites/', import.meta.url))
 /** How often a node's memory is read, ms. */
 const MEMORY_MS = 250
 /** Rows of the table of requests. */
@@ -24,14 +28,20 @@ const MOST_METHODS = 20
 /** The nodes, as their users start them. A project with Hardhat is run on its own version of it. */
 function nodesOf(folder) {
   const { anvil } = NODES
+  const tandem = {
+    command: process.execPath,
+    file: TANDEM,
+    args: (port) => [
+      ...['start', '--preset', 'hardhat', '--memory', '--port', port, '--quiet', '--log-level', 'error'],
+    ],
+  }
+  const onReleases = Object.entries(NODE_RELEASES).map(([release, command]) => [
+    `tandem-node-${release}`,
+    { ...tandem, command },
+  ])
   const nodes = {
-    tandem: {
-      command: process.execPath,
-      file: TANDEM,
-      args: (port) => [
-        ...['start', '--preset', 'hardhat', '--memory', '--port', port, '--quiet', '--log-level', 'error'],
-      ],
-    },
+    tandem,
+    ...Object.fromEntries(onReleases.filter(([, { command }]) => existsSync(command))),
     anvil: {
       command: anvil.command,
       needs: anvil.needs,
@@ -42,7 +52,12 @@ function nodesOf(folder) {
   if (!existsSync(hardhat)) return nodes
   const { version, bin } = JSON.parse(readFileSync(hardhat, 'utf8'))
   const file = join(folder, 'node_modules/hardhat', typeof bin === 'string' ? bin : bin.hardhat)
-  const args = (port) => ['node', '--port', port, '--hostname', '127.0.0.1']
+  // hardhat-deploy would run the deployments that the tests make themselves.
+  const deploys = existsSync(join(folder, 'node_modules/hardhat-deploy'))
+  const args = (port) => [
+    ...['node', '--port', port, '--hostname', '127.0.0.1'],
+    ...(deploys ? ['--no-deploy'] : []),
+  ]
   const { env, ready } = NODES['hardhat-2']
   return {
     ...nodes,
@@ -75,9 +90,9 @@ async function runCommand(command, folder) {
 }
 
 /** One run of the tests on a new node; through the proxy, with the requests by method. */
-async function runOn(name, node, { folder, command, counted }) {
+async function runOn(name, node, { folder, command, counted, nodeFlags }) {
   const port = counted ? await freePort() : PORT
-  const running = await start(name, { node, port })
+  const running = await start(name, { node, port, nodeFlags })
   const proxy = counted ? await countingProxy(PORT, port) : undefined
   let memoryMb = 0
   const reading = setInterval(() => {
@@ -89,6 +104,8 @@ async function runOn(name, node, { folder, command, counted }) {
       outcome = await runCommand(command, folder)
     }
     const figures = await measure({ operations: 1, work }, running.cpuMs, childrenTime)
+    mkdirSync(OUTPUTS, { recursive: true })
+    writeFileSync(join(OUTPUTS, `${basename(folder)}-${name}.log`), outcome.text)
     return { ...figures, memoryMb, ...countsIn(outcome.text), methods: proxy?.methods }
   } finally {
     clearInterval(reading)
@@ -130,6 +147,33 @@ function requestLines(counted) {
   ])
 }
 
+/** Compiles a Hardhat project unless its command is given; the folder and the command that runs its tests. */
+async function prepared(given, command, onProgress) {
+  const folder = resolve(given)
+  const usual = commandsOf(folder)
+  if (command === undefined && usual.prepare !== undefined) {
+    onProgress(usual.prepare)
+    const { code, text } = await runCommand(usual.prepare, folder)
+    if (code !== 0) throw new Error(`${usual.prepare} ended with ${code}:\n${text.slice(-2000)}`)
+  }
+  return { folder, command: command ?? usual.command }
+}
+
+/** Runs the tests of a folder once on Tandem; prints where its processor time went, by module. */
+export async function profileSuite(given, name, { command, onProgress }) {
+  const tests = await prepared(given, command, onProgress)
+  const node = nodesOf(tests.folder)[name]
+  if (node?.file !== TANDEM) throw new Error('--profile takes the name of a Tandem in a suite')
+  const { folder, nodeFlags } = await prepareProfile(basename(tests.folder))
+  onProgress(`profile: ${name}`)
+  const { cpuMs, passed, failed, window } = await runOn(name, node, { ...tests, nodeFlags })
+  onProgress('')
+  console.log(
+    `${seconds(cpuMs)} s of processor time, ${passed} passed, ${failed} failed; profile in ${folder}`,
+  )
+  console.log(profileLines(folder, [window]).join('\n'))
+}
+
 /**
  * Runs the tests of a folder on the nodes and prints the tables.
  * @param {string} given the folder
@@ -140,35 +184,28 @@ function requestLines(counted) {
  * @param {(text: string) => void} options.onProgress
  */
 export async function compareSuite(given, { command, names, rounds, onProgress }) {
-  const folder = resolve(given)
-  const known = nodesOf(folder)
-  const chosen = names ?? Object.keys(known)
+  const known = nodesOf(resolve(given))
+  const chosen = names ?? Object.keys(known).filter((name) => !name.startsWith('tandem-node-'))
   for (const name of chosen) {
     if (known[name] === undefined)
       throw new Error(`no node is named ${name}; there are ${Object.keys(known)}`)
   }
-  const usual = commandsOf(folder)
-  const tests = command ?? usual.command
-  if (usual.prepare !== undefined) {
-    onProgress(usual.prepare)
-    const { code, text } = await runCommand(usual.prepare, folder)
-    if (code !== 0) throw new Error(`${usual.prepare} ended with ${code}:\n${text.slice(-2000)}`)
-  }
+  const tests = await prepared(given, command, onProgress)
   const samples = Object.fromEntries(chosen.map((name) => [name, []]))
   const counted = {}
   for (let round = 0; round < rounds; round++) {
-    for (const name of chosen) {
+    for (const name of round % 2 === 0 ? chosen : chosen.toReversed()) {
       onProgress(`round ${round + 1}: ${name}`)
-      samples[name].push(await runOn(name, known[name], { folder, command: tests }))
+      samples[name].push(await runOn(name, known[name], tests))
     }
   }
   for (const name of chosen) {
     onProgress(`requests: ${name}`)
-    counted[name] = (await runOn(name, known[name], { folder, command: tests, counted: true })).methods
+    counted[name] = (await runOn(name, known[name], { ...tests, counted: true })).methods
   }
   onProgress('')
   const head = ['node', 'wall s', 'node CPU s', 'peak MB', 'passed', 'failed', 'others']
-  console.log(`${basename(folder)}: ${tests}; Node ${process.version}, ${rounds} rounds`)
+  console.log(`${basename(tests.folder)}: ${tests.command}; Node ${process.version}, ${rounds} rounds`)
   console.log(lines([head, ...chosen.map((name) => rowOf(name, samples[name]))]).join('\n'))
   console.log(`\n${requestLines(counted).join('\n')}`)
 }

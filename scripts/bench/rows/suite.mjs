@@ -163,3 +163,40 @@ export const COVERAGE_ROW = {
   nodes: ['tandem', 'tandem-coverage'],
   limits: [{ most: 2, node: 'tandem-coverage', of: ['tandem'] }],
 }
+
+/** Tests of a file that only sends and reads. */
+const SHORT_TESTS = 1_500
+
+/** The requests of short tests, as hardhat-ethers and `loadFixture` make them: the node signs an approval of a token. */
+export const SHORT_TESTS_ROW = {
+  name: 'suite-short',
+  title: `${SHORT_TESTS.toLocaleString('en')} short tests from the start of the node on: back to a snapshot, a token approval with receipt, a call`,
+  operation: 'test',
+  chain: 'fresh',
+  limits: [{ most: 1, of: ['anvil'] }],
+  async sample({ client, token, node }) {
+    const accounts = await client.call('eth_accounts')
+    const data = tokenAbi.encodeFunctionData('approve', [SINK, 1])
+    const kept = { snapshot: await client.call('evm_snapshot') }
+    async function test(number) {
+      if (!(await client.call('evm_revert', [kept.snapshot]))) throw new Error(`${node.name} did not go back`)
+      kept.snapshot = await client.call('evm_snapshot')
+      await client.call('eth_getBlockByNumber', ['latest', false])
+      const gasPrice = await client.call('eth_gasPrice')
+      // Another sender and another hash each time: Anvil 1.7.1 remembers transactions from before a revert.
+      const from = accounts[number % accounts.length]
+      const gas = quantity(100_000 + number)
+      const hash = await client.call('eth_sendTransaction', [{ from, to: token, data, gas, gasPrice }])
+      const { status } = await receiptOf(client, hash)
+      const allowance = tokenAbi.encodeFunctionData('allowance', [from, SINK])
+      const allowed = await client.call('eth_call', [{ to: token, data: allowance }, 'latest'])
+      if (status !== '0x1' || BigInt(allowed) !== 1n) throw new Error(`a test failed on ${node.name}`)
+    }
+    return {
+      operations: SHORT_TESTS,
+      async work() {
+        for (let number = 0; number < SHORT_TESTS; number++) await test(number)
+      },
+    }
+  },
+}
