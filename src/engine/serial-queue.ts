@@ -43,95 +43,99 @@ type Start = () => Promise<void>
 
 /** Makes an empty queue. */
 export function createSerialQueue(): SerialQueue {
-  /** Jobs that have not begun, oldest first. */
-  const waiting = new Set<Start>()
-  let running: Promise<void> | undefined
-  let ended: (() => Error) | undefined
+  return new JobQueue()
+}
 
-  /** Runs the waiting jobs; the first one begins in a later microtask. */
-  async function runAll(): Promise<void> {
-    await undefined
-    for (const start of waiting) {
-      waiting.delete(start)
-      await start()
+class JobQueue implements SerialQueue {
+  /** Jobs that have not begun, oldest first. */
+  readonly #waiting = new Set<Start>()
+  #running: Promise<void> | undefined
+  #ended: (() => Error) | undefined
+
+  readonly enqueue: SerialQueue['enqueue'] = (job, call = new Call()) => {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended())
+    const run = call.observe()
+    return new Promise((resolve, reject) => {
+      const start = async () => {
+        stopWaiting()
+        try {
+          call.begin()
+          resolve(await (run === undefined ? job(call) : run(() => job(call))))
+        } catch (error) {
+          reject(error)
+        }
+      }
+      const stopWaiting = this.#add(start, call, reject)
+    })
+  }
+
+  readonly share = <A, T>(together: RunTogether<A, T>): EnqueueShared<A, T> => {
+    /** Those that wait, each with what takes it. */
+    const kind = new Map<Start, () => SharedJob<A, T> | undefined>()
+    return (item, call = new Call()) => {
+      if (this.#ended !== undefined) return Promise.reject(this.#ended())
+      const run = call.observe()
+      return new Promise((resolve, reject) => {
+        const take = () => {
+          kind.delete(start)
+          stopWaiting()
+          return begun(item, { call, run, resolve, reject })
+        }
+        const start = () => runTogether(together, take(), () => this.#takeNext(kind))
+        kind.set(start, take)
+        const stopWaiting = this.#add(start, call, (error) => {
+          kind.delete(start)
+          reject(error)
+        })
+      })
     }
-    running = undefined
+  }
+
+  readonly idle = async (): Promise<void> => {
+    if (this.#running === undefined) return
+    await new Promise<void>((resolve) => {
+      this.#waiting.add(async () => resolve())
+    })
+  }
+
+  readonly end = (error: () => Error): void => {
+    this.#ended = error
   }
 
   /** Adds a job, which is removed with `onEnd` if its call ends first; the returned function stops waiting for that. */
-  function add(start: Start, call: Call, onEnd: (error: Error) => void): () => void {
-    waiting.add(start)
+  #add(start: Start, call: Call, onEnd: (error: Error) => void): () => void {
+    this.#waiting.add(start)
     const stopWaiting =
-      running === undefined
+      this.#running === undefined
         ? () => {}
         : call.wait((error) => {
-            waiting.delete(start)
+            this.#waiting.delete(start)
             onEnd(error)
           })
-    running ??= runAll()
+    this.#running ??= this.#runAll()
     return stopWaiting
   }
 
   /** Takes the job that is next, if it is one of these and its call has not ended. */
-  function takeNext<J>(kind: ReadonlyMap<Start, () => J | undefined>): J | undefined {
-    for (const start of waiting) {
+  #takeNext<J>(kind: ReadonlyMap<Start, () => J | undefined>): J | undefined {
+    for (const start of this.#waiting) {
       const take = kind.get(start)
       if (take === undefined) return undefined
-      waiting.delete(start)
+      this.#waiting.delete(start)
       const job = take()
       if (job !== undefined) return job
     }
     return undefined
   }
 
-  return {
-    enqueue(job, call = new Call()) {
-      if (ended !== undefined) return Promise.reject(ended())
-      const run = call.observe()
-      return new Promise((resolve, reject) => {
-        const start = async () => {
-          stopWaiting()
-          try {
-            call.begin()
-            resolve(await (run === undefined ? job(call) : run(() => job(call))))
-          } catch (error) {
-            reject(error)
-          }
-        }
-        const stopWaiting = add(start, call, reject)
-      })
-    },
-    share<A, T>(together: RunTogether<A, T>): EnqueueShared<A, T> {
-      /** Those that wait, each with what takes it. */
-      const kind = new Map<Start, () => SharedJob<A, T> | undefined>()
-      return (item, call = new Call()) => {
-        if (ended !== undefined) return Promise.reject(ended())
-        const run = call.observe()
-        return new Promise((resolve, reject) => {
-          const take = () => {
-            kind.delete(start)
-            stopWaiting()
-            return begun(item, { call, run, resolve, reject })
-          }
-          const start = () => runTogether(together, take(), () => takeNext(kind))
-          kind.set(start, take)
-          const stopWaiting = add(start, call, (error) => {
-            kind.delete(start)
-            reject(error)
-          })
-        })
-      }
-    },
-    async idle() {
-      if (running === undefined) return
-      await new Promise<void>((resolve) => {
-        const start = async () => resolve()
-        waiting.add(start)
-      })
-    },
-    end(error) {
-      ended = error
-    },
+  /** Runs the waiting jobs; the first one begins in a later microtask. */
+  async #runAll(): Promise<void> {
+    await undefined
+    for (const start of this.#waiting) {
+      this.#waiting.delete(start)
+      await start()
+    }
+    this.#running = undefined
   }
 }
 

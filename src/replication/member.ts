@@ -81,7 +81,9 @@ export class Member {
     const { events } = parts.engine
     const stops = [
       events.on('admitted', ({ added }) => this.#feed(added)),
-      events.on('pool', ({ added, wasAdmitted }) => wasAdmitted || this.#feed(added)),
+      events.on('pool', ({ added, wasAdmitted }) => {
+        if (wasAdmitted !== true) this.#feed(added)
+      }),
     ]
     this.#stopListening = () => {
       for (const stop of stops) stop()

@@ -6,6 +6,8 @@ import type { Hex } from '../../src/encoding/hex.ts'
 import { Call } from '../../src/engine/call.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { NodeError } from '../../src/errors.ts'
+import { hashKey } from '../../src/store/table.ts'
+import { PREFIX } from '../../src/store/tables.ts'
 import { assemble, deployer } from '../support/assembler.ts'
 import { transfer } from '../support/forge.ts'
 import { openSharedEngine, type SharedEngine } from '../support/shared-writes.ts'
@@ -148,7 +150,7 @@ describe('submissions that wait together', () => {
       await later()
       if (isRefused) throw refusal
     })
-    const { engine, heard } = shared
+    const { engine, heard, store } = shared
     await engine.commands.submit(transfer(0, {}))
     await engine.commands.setNextBlockTimestamp(1_800_000_000)
     const before = structuredClone({ heard, contents: await shared.contents() })
@@ -161,6 +163,8 @@ describe('submissions that wait together', () => {
     await Promise.all(waiting.map((each) => engine.commands.submit(each)))
     expect(engine.queries.head().block.header.number).toBe(5)
     expect(engine.queries.poolSize()).toEqual({ pending: 0, queued: 1 })
+    const stored = store.get(PREFIX.pool, transfer(1, { nonce: 4n }).hash, hashKey)
+    expect(stored).toBeDefined()
     await engine.close()
   })
 

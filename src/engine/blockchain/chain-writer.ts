@@ -77,17 +77,29 @@ export class ChainWriter {
    * one batch. Where it throws, nothing was changed.
    */
   async insertStaged({ branch, pool: staged, poolWrites, promoted }: StagedChanges): Promise<void> {
-    const { store, blockchain, pool, nameFailure, discardPending, events } = this.#parts
+    const { pool, persistedPool, nameFailure, discardPending, events } = this.#parts
     const notes = await notesOf(branch, nameFailure)
     if (promoted.length > 0) events.emit('admitted', { added: promoted })
-    const writes = poolWrites()
-    if (branch.length === 0) await store.batch(writes)
-    const update = branch.length === 0 ? undefined : (await blockchain.insertBranch(branch, writes)).update
+    const persisted = persistedPool.hashes
+    const update = await this.#writeStaged(branch, poolWrites()).catch((error) => {
+      persistedPool.restore(persisted)
+      throw error
+    })
     pool.adopt(staged)
     this.#emitConsole(notes)
     discardPending()
     if (promoted.length > 0) events.emit('pool', { added: promoted, wasAdmitted: true })
     if (update !== undefined) events.emit('chain', notes === undefined ? update : { ...update, notes })
+  }
+
+  async #writeStaged(
+    branch: readonly BlockWithState[],
+    poolWrites: readonly Write[],
+  ): Promise<ChainUpdate | undefined> {
+    const { store, blockchain } = this.#parts
+    if (branch.length > 0) return (await blockchain.insertBranch(branch, poolWrites)).update
+    await store.batch(poolWrites)
+    return undefined
   }
 
   /** Emits an update that is on disk and applied to the pool; `executable` are the transactions that it made executable. */
