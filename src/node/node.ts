@@ -172,11 +172,13 @@ async function openNode(
   const opened: Opened = { parts, chains, holder, joining }
   let cluster: Cluster | undefined
   const dispatcher = dispatcherOf(opened, from, () => cluster)
-  cluster = await joining?.join(holder.engine, createAnswer(dispatcher)).catch(async (error) => {
-    await joining.cancel()
-    await holder.close()
-    throw error
-  })
+  cluster = await joining
+    ?.join(holder.engine, createAnswer(dispatcher, parts.telemetry?.calls))
+    .catch(async (error) => {
+      await joining.cancel()
+      await holder.close()
+      throw error
+    })
   const recorded = { given, release: VERSION }
   const seen = recorder?.attach(dispatcher, { holder, methods: METHODS, options }, recorded) ?? dispatcher
   const node = nodeOf(opened, seen, cluster, recorder)
