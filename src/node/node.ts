@@ -295,6 +295,7 @@ function nodeOf(
   const apis = new HttpApis({
     node: holder,
     dispatch: (text, session) => dispatcher.dispatchText(text, session),
+    logger,
   })
   let closing: Promise<void> | undefined
 
