@@ -35,8 +35,11 @@ class NodeProvider extends EventEmitter {
       // What libraries look for at the end of a request over HTTP.
       const error = new ProviderError(cause.message, cause.code, cause)
       error.data = cause.data
-      // Its stack begins with the lines of the contracts.
-      if (cause.stackTrace !== undefined) error.stack = cause.stack.replace(/^RpcError/, error.name)
+      // Its stack begins with the lines of the contracts. Hardhat's errors have a getter of their own for it.
+      if (cause.stackTrace !== undefined) {
+        const value = cause.stack.replace(/^RpcError/, error.name)
+        Object.defineProperty(error, 'stack', { value, configurable: true, writable: true })
+      }
       throw error
     }
   }

@@ -1,7 +1,7 @@
 /**
  * All rows of the bench, in the order in which they are printed. A row has
  * - `name`, which `--rows` selects, alone or by what stands before its first `-`; `title`; `operation`: what one is
- * - `chain`: fresh (a new process for every sample), warm, long, traced (one process for all samples of such rows), or
+ * - `chain`: fresh (a new process for every sample), warm, long, traced, stepped (one process for all samples of such rows), or
  *   none: the row starts what it measures, and its `sample` gets the name of the node
  * - `nodes`: those that run it, unless all of `HTTP_NODES` do
  * - `prepare(scene)`: what is done once before the samples; `sample(scene)`: prepares a sample and returns its

@@ -156,6 +156,19 @@ const floorClient = (client) => ({
   },
 })
 
+/** A scene with transactions of much gas, `counts` of each size, and `traced`: their hashes by size. */
+async function traced(node, counts) {
+  const scene = await deployed(node)
+  scene.traced = {}
+  for (const [size, count] of Object.entries(counts)) {
+    const data = probeAbi.encodeFunctionData('arithmetic', [TRACED_ROUNDS[size]])
+    const raws = await scene.sign(4, count, () => ({ to: scene.probe, gasLimit: 25_000_000n, data }))
+    scene.traced[size] = []
+    for (const raw of raws) scene.traced[size].push((await scene.send(raw)).transactionHash)
+  }
+  return scene
+}
+
 /** Sets up each kind of chain on a node that has just started. */
 const CHAINS = {
   /** Only the deployments, which the calls need. */
@@ -181,27 +194,19 @@ const CHAINS = {
     }
     return scene
   },
-  /** Transactions of much gas, and `traced`: their hashes by size. */
-  async traced(node) {
-    const scene = await deployed(node)
-    scene.traced = {}
-    for (const [size, rounds] of Object.entries(TRACED_ROUNDS)) {
-      const data = probeAbi.encodeFunctionData('arithmetic', [rounds])
-      const [raw] = await scene.sign(4, 1, () => ({ to: scene.probe, gasLimit: 25_000_000n, data }))
-      scene.traced[size] = (await scene.send(raw)).transactionHash
-    }
-    return scene
-  },
+  traced: (node) => traced(node, { '1m': 20, '10m': 4 }),
+  /** On a node that notes every step, which takes seconds for each transaction. */
+  stepped: (node) => traced(node, { '1m': 1, '10m': 1 }),
 }
 
 /**
  * Starts a node and makes its chain.
  * @param {string} name of the node
- * @param {'fresh' | 'warm' | 'long' | 'traced'} chain
+ * @param {'fresh' | 'warm' | 'long' | 'traced' | 'stepped'} chain
  * @param {object} [options] of `start`
  */
 export async function open(name, chain, options) {
-  const started = await start(name, { ...options, traces: chain === 'traced' })
+  const started = await start(name, { ...options, traces: chain === 'stepped' })
   const node = NODES[name].kind === 'floor' ? { ...started, client: floorClient(started.client) } : started
   try {
     return await CHAINS[chain](node)

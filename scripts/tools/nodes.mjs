@@ -89,9 +89,11 @@ export function startTandemOn(folder, ...flags) {
   return startProgram([TANDEM, 'start', '--data-dir', folder, ...flags])
 }
 
-/** Starts `tandem anvil` on a free port. */
-export function startTandemAnvil(...flags) {
-  return startProgram([TANDEM_ANVIL, '--port', '0', ...flags])
+/** Starts `tandem anvil` on a free port; `tandem start` with its preset where sessions are recorded, since that command records none. */
+export function startTandemAnvil() {
+  return recordings === undefined
+    ? startProgram([TANDEM_ANVIL, '--port', '0'])
+    : startTandem('--preset', 'anvil')
 }
 
 /** A port that nothing listens on. */

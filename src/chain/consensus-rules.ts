@@ -9,9 +9,21 @@ export const CHAIN_NAMES = ['regtest', 'devnet', 'testnet', 'testnet2', 'mainnet
 /** The name of a shipped network. */
 export type ChainName = (typeof CHAIN_NAMES)[number]
 
-/** A record of what each shipped network has. */
+/** A record of what each shipped network has, made when it is first read: a node has one network. */
 export function byChain<T>(make: (name: ChainName) => T): Readonly<Record<ChainName, T>> {
-  return Object.fromEntries(CHAIN_NAMES.map((name) => [name, make(name)])) as Record<ChainName, T>
+  const record = {} as Record<ChainName, T>
+  for (const name of CHAIN_NAMES) {
+    Object.defineProperty(record, name, {
+      enumerable: true,
+      configurable: true,
+      get() {
+        const value = make(name)
+        Object.defineProperty(record, name, { enumerable: true, value })
+        return value
+      },
+    })
+  }
+  return record
 }
 
 /** The upgrades, by the reference node's names for them, oldest first. */

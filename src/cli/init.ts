@@ -1,14 +1,15 @@
 /** `tandem init`: adds Tandem to a project of Hardhat, Foundry, viem or ethers, after it has shown what it changes. */
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { type Command, Option } from 'commander'
 import pc from 'picocolors'
-import { NodeError } from '../errors.ts'
+import { messageOf, NodeError } from '../errors.ts'
 import { replaceFile } from '../store/atomic-file.ts'
 import { packageVersion } from '../store/package-files.ts'
-import type { Change } from './init/change.ts'
-import { addExampleTest } from './init/example-test.ts'
+import { type Change, lineEnd } from './init/change.ts'
+import { addExampleTest, exampleCommand, testScript } from './init/example-test.ts'
 import { changeFoundryConfig } from './init/foundry.ts'
 import { changeHardhatConfig } from './init/hardhat.ts'
 import { lineDiff } from './init/line-diff.ts'
@@ -24,11 +25,6 @@ interface Plan {
   readonly change: (project: Project) => Change
   /** Commands to type next. */
   readonly next: readonly string[]
-}
-
-/** The runner of a project of viem or ethers. */
-function testScript({ packages }: Project): string {
-  return packages.vitest === undefined ? 'node --test' : 'vitest run'
 }
 
 function planOf(project: Project): Plan {
@@ -48,7 +44,7 @@ function planOf(project: Project): Plan {
     packages: ['tandem'],
     scripts: { test: testScript(project) },
     change: (from) => addExampleTest(from, kind),
-    next: ['npm install', 'npm test'],
+    next: ['npm install', exampleCommand(project)],
   }
 }
 
@@ -69,8 +65,9 @@ function changeIgnored({ folder }: Project): Change[] {
   const before = textOf(folder, '.gitignore')
   if (before === undefined) return []
   const isThere = before.split('\n').some((line) => /^\/?\.tandem\/?$/.test(line.trim()))
-  const gap = before === '' || before.endsWith('\n') ? '' : '\n'
-  return [{ file: '.gitignore', before, after: isThere ? before : `${before}${gap}.tandem/\n` }]
+  const end = lineEnd(before)
+  const gap = before === '' || before.endsWith('\n') ? '' : end
+  return [{ file: '.gitignore', before, after: isThere ? before : `${before}${gap}.tandem/${end}` }]
 }
 
 /** The lines of a change, in colour where the terminal supports it. */
@@ -96,10 +93,37 @@ async function isAgreed(): Promise<boolean> {
   }
 }
 
+/** The file that a path names, which may be a link, and its access; a new one has that of the process. */
+function placeOf(path: string): { readonly path: string; readonly mode: number } {
+  if (!existsSync(path)) return { path, mode: 0o666 }
+  const real = realpathSync(path)
+  return { path: real, mode: statSync(real).mode & 0o777 }
+}
+
+/** Throws `invalid-options` where one of the changes cannot be written, before any is. */
+function checkWritable(folder: string, changes: readonly Change[]): void {
+  for (const { file } of changes) {
+    const { path } = placeOf(join(folder, file))
+    let place = path
+    try {
+      if (existsSync(path)) accessSync(path, constants.W_OK)
+      do place = dirname(place)
+      while (!existsSync(place))
+      if (!statSync(place).isDirectory()) throw new Error(`${place} is no folder`)
+      accessSync(place, constants.W_OK)
+    } catch (error) {
+      throw new NodeError(
+        'invalid-options',
+        `${file} cannot be written: ${messageOf(error)}. Nothing was written.`,
+      )
+    }
+  }
+}
+
 async function writeChange(folder: string, { file, after }: Change): Promise<void> {
-  const path = join(folder, file)
+  const { path, mode } = placeOf(join(folder, file))
   await mkdir(dirname(path), { recursive: true })
-  await replaceFile(path, after, 0o666)
+  await replaceFile(path, after, mode)
 }
 
 async function init(
@@ -122,6 +146,7 @@ async function init(
     output.write('Nothing was written.')
     return
   }
+  checkWritable(folder, changes)
   for (const change of changes) await writeChange(folder, change)
   output.write(`Written: ${changes.map(({ file }) => file).join(', ')}. Next: ${plan.next.join('; ')}`)
 }

@@ -91,9 +91,9 @@ export class Recorder implements DispatcherRecorder {
     }
   }
 
-  /** Unix seconds. While something is being answered, the time at which the last work began. */
+  /** Unix seconds. While the node starts, or something is being answered, the time at which that, or the last work, began. */
   now(): number {
-    return this.#open > 0 ? this.#time : this.#wallClock()
+    return this.#open > 0 || this.#early !== undefined ? this.#time : this.#wallClock()
   }
 
   /** The dispatcher of the node, whose calls are recorded from now on. `given` are the options that `open` has returned. */

@@ -1,5 +1,6 @@
 /** The instructions of compiled code with their places in the sources. */
 import type { AbiEntry } from '../abi/entry.ts'
+import { toNumber } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import { opcodeAt, sizeOf } from '../evm/code-analysis.ts'
 import type { ContractModel } from './contract-model.ts'
@@ -8,6 +9,10 @@ import type { FunctionModel, SourceFile, SourceRange } from './source-file.ts'
 import type { JumpKind, SourceMap } from './source-map.ts'
 
 const JUMP = 0x56
+const PUSH0 = 0x5f
+const PUSH32 = 0x7f
+/** Statements of Vyper that are one word. */
+const STATEMENTS = new Set(['raise', 'return', 'pass', 'break', 'continue'])
 
 /** One instruction. */
 export interface Instruction {
@@ -36,8 +41,12 @@ export interface CodeMapParts {
   readonly map: SourceMap
   /** Of instructions that the map does not have. */
   readonly ethdebug: SourceMap | undefined
-  /** Do maps count characters, as Vyper's do, and not bytes? */
-  readonly countsCharacters: boolean
+  /** Vyper's maps count characters, not bytes, and do not mark jumps out of functions. */
+  readonly isVyper: boolean
+  /** Code that Vyper inlined and reordered: an instruction without a place may be of any function. */
+  readonly isReordered: boolean
+  /** What the compiler checks at program counters: `safeadd`. */
+  readonly checks: ReadonlyMap<number, string>
   readonly fileOf: (id: number) => SourceFile | undefined
   /** Present where the compiler optimised: then an instruction may have the range of equal code elsewhere. */
   readonly reachability: Reachability | undefined
@@ -96,6 +105,20 @@ export class CodeMap {
     return this.#parts.reachability !== undefined
   }
 
+  get isVyper(): boolean {
+    return this.#parts.isVyper
+  }
+
+  /** Has Vyper inlined and reordered it? Then an instruction without a place may be of any function. */
+  get isReordered(): boolean {
+    return this.#parts.isReordered
+  }
+
+  /** What the compiler checks at a pc, in its own words. */
+  checkAt(pc: number): string | undefined {
+    return this.#parts.checks.get(pc)
+  }
+
   /** Can an instruction in this range have run as a part of a function? */
   mayRunIn(active: FunctionModel, range: SourceRange): boolean {
     const around = range.file.functionAround(range)
@@ -115,29 +138,64 @@ export class CodeMap {
 
   #read(pc: number, index: number): Instruction {
     const opcode = opcodeAt(this.#parts.code, pc)
-    const range = this.#rangeAt(pc, index)
-    const { map } = this.#parts
+    const found = this.#rangeAt(pc, index)
+    const isMisplaced = this.isVyper && found !== undefined && isPush(opcode) && isName(found)
+    const range = isMisplaced ? undefined : found
     return {
       pc,
       opcode,
       // Vyper does not repeat the kind of a jump at what follows it.
-      jump: opcode === JUMP ? map.jumpAt(map.isByPc ? pc : index) : 'none',
+      jump: opcode === JUMP ? this.#jumpAt(pc, index) : 'none',
       ...(range && { range }),
     }
   }
 
+  #jumpAt(pc: number, index: number): JumpKind {
+    const { map, isVyper } = this.#parts
+    const marked = map.jumpAt(map.isByPc ? pc : index)
+    return isVyper && marked === 'none' ? this.#vyperJumpAt(pc, index) : marked
+  }
+
+  /**
+   * The kind of a jump by Vyper that its map does not mark. It jumps to places that it pushes right before, but for those that
+   * functions return to. Of calls its newer code generator pushes both, the place behind the jump first.
+   */
+  #vyperJumpAt(pc: number, index: number): JumpKind {
+    const target = this.#pushBefore(pc, index)
+    if (target === undefined) return 'out'
+    const back = this.#pushBefore(target.pc, index - 1)
+    return back?.value === pc + 1 ? 'in' : 'none'
+  }
+
+  /** The instruction in front of one, if it pushes. */
+  #pushBefore(pc: number, index: number): { readonly pc: number; readonly value: number } | undefined {
+    const { code } = this.#parts
+    let before = pc - 1
+    while (before >= 0 && this.#indexes[before] !== index - 1) before--
+    const opcode = opcodeAt(code, before)
+    if (before < 0 || !isPush(opcode)) return undefined
+    const data = code.subarray(before + 1, pc)
+    return { pc: before, value: data.length > 4 ? -1 : toNumber(data) }
+  }
+
   #rangeAt(pc: number, index: number): SourceRange | undefined {
-    const { map, ethdebug, fileOf, countsCharacters } = this.#parts
+    const { map, ethdebug, fileOf, isVyper } = this.#parts
     const own = map.isByPc ? pc : index
     const [found, at] = own < map.length ? [map, own] : [ethdebug, pc]
     const file = found && fileOf(found.files[at] ?? -1)
     const start = found?.starts[at] ?? 0
     const end = start + (found?.lengths[at] ?? 0)
     if (file === undefined || start < 0 || end < start) return undefined
-    return countsCharacters
-      ? { file, start: file.byteOf(start), end: file.byteOf(end) }
-      : { file, start, end }
+    return isVyper ? { file, start: file.byteOf(start), end: file.byteOf(end) } : { file, start, end }
   }
+}
+
+const isPush = (opcode: number): boolean => opcode >= PUSH0 && opcode <= PUSH32
+
+/** Is it the name of a variable? Vyper may place the use of one where another use of it is. */
+function isName(range: SourceRange): boolean {
+  const text = range.file.textOf(range)
+  return /^[A-Za-z_]\w*$/.test(text) && !STATEMENTS.has(text)
 }
 
 function indexesOf(code: Uint8Array): Int32Array {

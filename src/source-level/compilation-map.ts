@@ -15,12 +15,12 @@ import {
 } from '../sources/compilation.ts'
 import { CodeMap, isVersionSince } from './code-map.ts'
 import { type ContractModel, contractModel, type Declaration } from './contract-model.ts'
-import { readEthdebug, readVyperMap } from './other-maps.ts'
+import { mapText, readEthdebug, readVyperMap, vyperChecks } from './other-maps.ts'
 import { Reachability } from './reachability.ts'
 import { SourceFile } from './source-file.ts'
 import { readSourceMap, type SourceMap } from './source-map.ts'
 import { declarationsIn, treeIn } from './syntax-tree.ts'
-import { vyperDeclaration } from './vyper-tree.ts'
+import { exportableByName, vyperDeclaration, withExports } from './vyper-tree.ts'
 
 /** The numbers of `0.8.24+commit.e11b9ed9`; zeros for another text. */
 function versionOf(text: string): readonly [number, number, number] {
@@ -53,6 +53,16 @@ function isOptimized({ input: { settings } }: Compilation): boolean {
     optimizer.enabled === true
   )
 }
+
+/** Was it made by the code generator of Vyper that is called Venom? Settings or sources ask for it. */
+function isReordered({ input: { settings, sources } }: Compilation): boolean {
+  if (settings.experimentalCodegen === true || settings.venomExperimental === true) return true
+  return Object.values(sources).some(({ content = '' }) =>
+    /^#\s*pragma\s+(experimental-codegen|venom)/m.test(content),
+  )
+}
+
+const NO_CHECKS: ReadonlyMap<number, string> = new Map()
 
 interface CreationCode extends ContractName {
   readonly template: CodeTemplate
@@ -114,7 +124,7 @@ export class CompilationMap {
     for (const { content = '' } of Object.values(this.#compilation.input.sources)) size += content.length
     for (const { contract } of contractsOf(this.#compilation)) {
       for (const { object, sourceMap } of [contract.evm.bytecode, contract.evm.deployedBytecode]) {
-        size += object.length + (typeof sourceMap === 'string' ? sourceMap.length : 0)
+        size += object.length + mapText(sourceMap).length
       }
     }
     return size
@@ -185,7 +195,9 @@ export class CompilationMap {
       code,
       map: this.#mapOf(compiled, code.length),
       ethdebug: readEthdebug(compiled.ethdebug, code.length),
-      countsCharacters: this.#isVyper,
+      isVyper: this.#isVyper,
+      isReordered: this.#isVyper && isReordered(this.#compilation),
+      checks: this.#isVyper ? vyperChecks(compiled.sourceMap) : NO_CHECKS,
       fileOf: (id) => this.#byId.get(id),
       reachability: isOptimized(this.#compilation) ? this.#reachability : undefined,
       entry: (kind, selector) => {
@@ -197,22 +209,26 @@ export class CompilationMap {
   }
 
   #mapOf({ sourceMap }: CompilerCode, codeLength: number): SourceMap {
-    const text = typeof sourceMap === 'string' ? sourceMap : ''
+    const text = mapText(sourceMap)
     return this.#isVyper && this.isSince(0, 4, 0)
       ? readVyperMap(text, codeLength)
       : readSourceMap(text, codeLength)
   }
 
-  #declareVyper(output: CompilerOutput): void {
-    let id = 0
-    for (const [path, source] of Object.entries(output.sources)) {
+  #declareVyper({ sources, contracts }: CompilerOutput): void {
+    const declared: { readonly found: Declaration; readonly evm: Json }[] = []
+    for (const [path, source] of Object.entries(sources)) {
       const tree = treeIn(source)
       const file = this.#files.get(path)
       if (tree === undefined || file === undefined || !file.hasText) continue
-      for (const name of Object.keys(output.contracts[path] ?? {})) {
-        const declared = vyperDeclaration(tree, file, name, id)
-        if (declared !== undefined) this.#declarations.set(id++, declared)
+      for (const [name, { evm }] of Object.entries(contracts[path] ?? {})) {
+        const found = vyperDeclaration(tree, file, name, declared.length)
+        if (found !== undefined) declared.push({ found, evm })
       }
+    }
+    const exportable = exportableByName(declared.map(({ found }) => found))
+    for (const { found, evm } of declared) {
+      this.#declarations.set(found.id, withExports(found, evm.methodIdentifiers, exportable))
     }
   }
 

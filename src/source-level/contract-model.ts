@@ -45,9 +45,11 @@ function arityOf(signature: string): number {
 function selectorsIn(methodIdentifiers: unknown): readonly (readonly [string, string])[] {
   if (typeof methodIdentifiers !== 'object' || methodIdentifiers === null) return []
   return Object.entries(methodIdentifiers).flatMap(([signature, selector]) =>
-    // Vyper writes them with 0x.
-    typeof selector === 'string' && /^(0x)?[0-9a-f]{8}$/.test(selector) && /^[^(]*\(.*\)$/.test(signature)
-      ? [[signature, selector.slice(-8)] as const]
+    // Vyper writes them with 0x, and without zeros in front.
+    typeof selector === 'string' &&
+    /^(0x[0-9a-f]{1,8}|[0-9a-f]{8})$/.test(selector) &&
+    /^[^(]*\(.*\)$/.test(signature)
+      ? [[signature, selector.replace('0x', '').padStart(8, '0')] as const]
       : [],
   )
 }

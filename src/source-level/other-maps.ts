@@ -36,6 +36,22 @@ export function readVyperMap(text: string, codeLength: number): SourceMap {
   return map
 }
 
+/** The text of a map. Vyper 0.4 gives it beside other forms of it. */
+export function mapText(sourceMap: unknown): string {
+  const text = isNode(sourceMap) ? sourceMap.pc_pos_map_compressed : sourceMap
+  return typeof text === 'string' ? text : ''
+}
+
+/** What Vyper 0.4 checks at program counters, in its own words: `safeadd`, `user assert`. */
+export function vyperChecks(sourceMap: unknown): ReadonlyMap<number, string> {
+  const checks = isNode(sourceMap) && isNode(sourceMap.error_map) ? sourceMap.error_map : {}
+  return new Map(
+    Object.entries(checks).flatMap(([pc, text]) =>
+      typeof text === 'string' && /^\d{1,6}$/.test(pc) ? [[Number(pc), text] as const] : [],
+    ),
+  )
+}
+
 const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0
 
 /** The range of an instruction's context: the first of those that it gathers. */

@@ -8,6 +8,7 @@ import { keccakHex } from '../encoding/hash.ts'
 import { messageOf } from '../errors.ts'
 import { templateOf } from './code-template.ts'
 import { type Compilation, compilationId, compilationText, contractsOf, type Json } from './compilation.ts'
+import { withImmutables, withKeptMap } from './vyper-code.ts'
 
 /** Most contracts of one compilation. */
 const MOST_CONTRACTS = 10_000
@@ -69,15 +70,18 @@ function mapped<V, W>(from: Readonly<Record<string, V>>, change: (value: V) => W
   return Object.fromEntries(Object.entries(from).map(([key, value]) => [key, change(value)]))
 }
 
-function keptContract(contract: z.infer<typeof Contract>): z.infer<typeof Contract> {
-  const { bytecode, deployedBytecode } = contract.evm
+function keptContract(contract: z.infer<typeof Contract>, isVyper: boolean): z.infer<typeof Contract> {
+  const bytecode = pick(contract.evm.bytecode, KEPT.code)
+  const deployedBytecode = pick(contract.evm.deployedBytecode, KEPT.code)
+  const codes = isVyper
+    ? {
+        bytecode: withKeptMap(bytecode),
+        deployedBytecode: withKeptMap(withImmutables(deployedBytecode, bytecode.object)),
+      }
+    : { bytecode, deployedBytecode }
   return {
     ...pick(contract, KEPT.contract),
-    evm: {
-      ...pick(contract.evm, KEPT.evm),
-      bytecode: pick(bytecode, KEPT.code),
-      deployedBytecode: pick(deployedBytecode, KEPT.code),
-    },
+    evm: { ...pick(contract.evm, KEPT.evm), ...codes },
   }
 }
 
@@ -134,7 +138,9 @@ export function readCompilation(json: unknown, version?: string): Compilation {
     input: pick(input, ['language', 'sources', 'settings']),
     output: {
       ...pick(output, KEPT.output),
-      contracts: mapped(output.contracts, (contracts) => mapped(contracts, keptContract)),
+      contracts: mapped(output.contracts, (contracts) =>
+        mapped(contracts, (contract) => keptContract(contract, input.language === 'Vyper')),
+      ),
     },
   })
 }

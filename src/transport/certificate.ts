@@ -1,5 +1,7 @@
 /** The TLS certificate of a server, reloaded when its files change. */
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { createServer, type Server, type ServerOptions } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import { messageOf, NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -8,19 +10,17 @@ import type { Logger } from '../logger.ts'
 const LOOK_MS = 5000
 
 /** PEM texts. */
-export interface KeyPair {
+interface KeyPair {
   readonly cert: string
   readonly key: string
 }
 
 /** A certificate with its key, on disk. */
 export interface Certificate {
-  /** The pair that was read last. */
-  readonly pair: KeyPair
-  /** Reads the files again and passes a changed pair to all listeners; an invalid one is logged, and the old pair stays. */
+  /** Reads the files again and passes a changed pair to all servers; an invalid one is logged, and the old pair stays. */
   reload(): void
-  /** Calls back with each new pair. */
-  onChange(listener: (pair: KeyPair) => void): void
+  /** A server that accepts TLS only, with the pair that was read last. */
+  createServer(options: ServerOptions, onRequest: RequestListener): Server
   close(): void
 }
 
@@ -47,7 +47,7 @@ function readPair(certFile: string, keyFile: string): KeyPair {
 /** Opens the files. Throws `invalid-options` when they are no certificate with its key. */
 export function openCertificate(certFile: string, keyFile: string, logger: Logger): Certificate {
   let pair = readPair(certFile, keyFile)
-  const listeners: ((pair: KeyPair) => void)[] = []
+  const servers: Server[] = []
 
   function reload(): void {
     try {
@@ -58,18 +58,19 @@ export function openCertificate(certFile: string, keyFile: string, logger: Logge
       logger.warn('the certificate has changed but is not valid; the old one stays', { error })
       return
     }
-    for (const listener of listeners) listener(pair)
+    for (const server of servers) server.setSecureContext(pair)
     logger.info('the certificate has changed; new connections use the new one')
   }
 
   const files = [certFile, keyFile]
   for (const file of files) watchFile(file, { interval: LOOK_MS, persistent: false }, reload)
   return {
-    get pair() {
-      return pair
-    },
     reload,
-    onChange: (listener) => void listeners.push(listener),
+    createServer(options, onRequest) {
+      const server = createServer({ ...options, ...pair }, onRequest)
+      servers.push(server)
+      return server
+    },
     close() {
       for (const file of files) unwatchFile(file, reload)
     },

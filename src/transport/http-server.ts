@@ -1,6 +1,6 @@
 /** The port: the `node:http` or `node:https` server below all transports, its connections, and the fast path in front. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { createServer as createSecureServer, type ServerOptions } from 'node:https'
+import type { ServerOptions } from 'node:https'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from '../logger.ts'
@@ -172,8 +172,7 @@ export class HttpServer {
   }
 
   #secure(certificate: Certificate, limits: ServerOptions, onRequest: RequestListener): Server {
-    const server = createSecureServer({ ...limits, ...certificate.pair }, onRequest)
-    certificate.onChange((pair) => server.setSecureContext(pair))
+    const server = certificate.createServer(limits, onRequest)
     server.on('connection', (socket: Duplex) => {
       const peer = peerOf(socket)
       this.#handshakes.set(peer, socket)

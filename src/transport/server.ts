@@ -13,7 +13,7 @@ import { ALL_ENTITLEMENTS, REMOTE_ENTITLEMENTS } from '../rpc/session.ts'
 import { ApiPages } from './api-pages.ts'
 import { NO_SCORING, type PeerScoring } from './ban-check.ts'
 import type { AnswerRequest } from './bitcoin/server.ts'
-import { type Certificate, openCertificate } from './certificate.ts'
+import type { Certificate } from './certificate.ts'
 import { Chains, isChainPath } from './chains.ts'
 import { type Explorer, openExplorer } from './explorer.ts'
 import { HttpServer } from './http-server.ts'
@@ -95,8 +95,14 @@ async function authenticationOf(
   return openAuthentication({ apiKeys, redis, maxSocketsPerKey, logger })
 }
 
-function certificateOf({ tlsCert, tlsKey }: ResolvedServeOptions, logger: Logger): Certificate | undefined {
-  return tlsCert === undefined || tlsKey === undefined ? undefined : openCertificate(tlsCert, tlsKey, logger)
+/** Opens the certificate that the options name; without one the code of TLS is not loaded. */
+async function certificateOf(
+  { tlsCert, tlsKey }: ResolvedServeOptions,
+  logger: Logger,
+): Promise<Certificate | undefined> {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined
+  const { openCertificate } = await import('./certificate.ts')
+  return openCertificate(tlsCert, tlsKey, logger)
 }
 
 /** The server of one node, from its parts to its end. */
@@ -362,7 +368,7 @@ export async function serve(node: Servable, given: ServeOptions = {}): Promise<S
   }
   const pool = options.pool === undefined ? undefined : createLivePool(options.pool, node)
   const logger = node.options?.logger ?? silentLogger
-  const certificate = certificateOf(options, logger)
+  const certificate = await certificateOf(options, logger)
   const authentication = await authenticationOf(options, logger).catch((error) => {
     certificate?.close()
     throw error

@@ -1,6 +1,6 @@
 /** A WebSocket as a connection of messages. */
 import type { Duplex } from 'node:stream'
-import { type RawData, WebSocket } from 'ws'
+import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { asciiFrame } from './ascii-frame.ts'
 import { SMALL_BYTES } from './byte-budget.ts'
 import { countIncomingBytes } from './incoming-bytes.ts'
@@ -15,6 +15,17 @@ const UNSUPPORTED_DATA = 1003
 const POLICY_VIOLATION = 1008
 const INTERNAL_ERROR = 1011
 const TRY_AGAIN_LATER = 1013
+
+/** Makes WebSockets of connections whose upgrade request was accepted; `maxPayload` is in bytes of a message. */
+export function createWebSocketServer(maxPayload: number): WebSocketServer {
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    autoPong: false,
+    maxPayload,
+  })
+}
 
 /** One socket. */
 export class WebSocketConnection extends MessageConnection {

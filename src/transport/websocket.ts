@@ -1,15 +1,16 @@
 /** The WebSockets of a server: accepts upgraded connections, pings them, and closes them. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { WebSocketServer } from 'ws'
+import type { WebSocketServer } from 'ws'
 import type { Logger } from '../logger.ts'
 import { asksForCalm } from './exchange.ts'
 import { requestIdOf } from './incoming-request.ts'
 import { type ApiKeyClient, sessionOf } from './keys/api-key-client.ts'
+import type { MessageConnectionParts } from './message-connection.ts'
 import { DeliveryQueue } from './outbox.ts'
 import type { Policy } from './policy.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
-import { WebSocketConnection } from './websocket-connection.ts'
+import type { WebSocketConnection } from './websocket-connection.ts'
 
 /** What the WebSocket listener is made of. */
 export interface WebSocketParts {
@@ -24,7 +25,7 @@ export interface WebSocketParts {
 /** All sockets of a server. */
 export class WebSocketListener {
   readonly #parts: WebSocketParts
-  readonly #server: WebSocketServer
+  #server: WebSocketServer | undefined
   readonly #connections = new Set<WebSocketConnection>()
   readonly #deliveries = new DeliveryQueue()
   readonly #heartbeat: NodeJS.Timeout
@@ -33,13 +34,6 @@ export class WebSocketListener {
 
   constructor(parts: WebSocketParts) {
     this.#parts = parts
-    this.#server = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      autoPong: false,
-      maxPayload: parts.policy.maxBodyBytes,
-    })
     this.#heartbeat = setInterval(() => {
       for (const connection of this.#connections) connection.ping()
     }, parts.pingIntervalMs).unref()
@@ -58,7 +52,7 @@ export class WebSocketListener {
     dispatcher: TextDispatcher,
     client?: ApiKeyClient,
   ): void {
-    const { policy, maxBufferBytes, logger } = this.#parts
+    const { policy, logger } = this.#parts
     const caller = {
       label: `ws ${++this.#accepted}`,
       entitlements: policy.entitlements,
@@ -69,9 +63,26 @@ export class WebSocketListener {
       isCalm: asksForCalm(request),
       ...(client !== undefined && sessionOf(client)),
     }
+    this.#upgrade(request, stream, head, { caller, dispatcher }, client).catch((error) => {
+      logger.error('WebSockets cannot be loaded', { error })
+      stream.destroy()
+    })
+  }
+
+  /** The code of WebSockets, and of TLS with it, is loaded with the first one. */
+  async #upgrade(
+    request: IncomingMessage,
+    stream: Duplex,
+    head: Buffer,
+    session: Pick<MessageConnectionParts, 'caller' | 'dispatcher'>,
+    client: ApiKeyClient | undefined,
+  ): Promise<void> {
+    const { policy, maxBufferBytes, logger } = this.#parts
+    const { createWebSocketServer, WebSocketConnection } = await import('./websocket-connection.ts')
+    this.#server ??= createWebSocketServer(policy.maxBodyBytes)
     this.#server.handleUpgrade(request, stream, head, (socket) => {
       const deliveries = this.#deliveries
-      const parts = { caller, dispatcher, deliveries, policy, maxBufferBytes, logger }
+      const parts = { ...session, deliveries, policy, maxBufferBytes, logger }
       const connection = new WebSocketConnection(socket, stream, parts)
       this.#connections.add(connection)
       const stopWatching = client?.key.onEnd(() => connection.forbid('API key not valid any more'))

@@ -12,13 +12,11 @@ import { createHttpSender } from './http.ts'
 import { Pace } from './pace.ts'
 import { batchOutcomes, type RpcCall, type RpcOutcome, singleOutcome } from './replies.ts'
 import { withoutSecrets } from './secrets.ts'
-import type { Outcome, Sender } from './sender.ts'
+import { BATCH_LIMIT, type Outcome, type Sender } from './sender.ts'
 import type { RemoteSettings } from './settings.ts'
 import { createSocketSender, isSocketUrl } from './socket.ts'
 import { type Progress, Work } from './work.ts'
 
-/** The most calls of a batch, which is the limit of the reference node. */
-export const BATCH_LIMIT = 50
 /** Requests that are open at once. */
 const CONCURRENT = 8
 /** Longest wait that a server may ask for, milliseconds. */

@@ -4,6 +4,9 @@ import type { RemoteClock } from './clock.ts'
 /** Longest answer that is read, bytes: six times the limit of the reference node. */
 export const LONGEST_ANSWER = 64 * 1024 * 1024
 
+/** The most calls of a batch, which is the limit of the reference node. */
+export const BATCH_LIMIT = 50
+
 /** The outcome of a request; `status` is the HTTP status if that made it fail. */
 export type Outcome =
   /** The body is JSON. */

@@ -8,7 +8,24 @@ import {
   withBlockGasLimit,
   withMinimumGasPrice,
 } from '../../src/chain/config.ts'
+import { byChain, CHAIN_NAMES } from '../../src/chain/consensus-rules.ts'
 import { headerWith } from './headers.ts'
+
+describe('a record by chain', () => {
+  it('is made of a network when that is first read, once', () => {
+    const made: ChainName[] = []
+    const record = byChain((name) => {
+      made.push(name)
+      return { name }
+    })
+    expect(Object.keys(record)).toEqual([...CHAIN_NAMES])
+    expect(made).toEqual([])
+    expect(record.testnet).toBe(record.testnet)
+    expect(made).toEqual(['testnet'])
+    expect(Object.values(record).map(({ name }) => name)).toEqual([...CHAIN_NAMES])
+    expect(made).toHaveLength(CHAIN_NAMES.length)
+  })
+})
 
 describe('header versions', () => {
   it.each<[ChainName, number, 0 | 1 | 2]>([

@@ -1,7 +1,19 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
+import { parseAst } from 'rolldown/parseAst'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lineDiff } from '../../src/cli/init/line-diff.ts'
 import { withMember } from '../../src/cli/init/manifest.ts'
@@ -22,7 +34,7 @@ function write(files: Readonly<Record<string, string>>): void {
 
 const text = (name: string) => readFileSync(join(dir, name), 'utf8')
 
-/** Runs the command in this process; what it printed, without colours. */
+/** Runs the command in this process, in `dir` unless a path is first; what it printed, without colours. */
 async function init(...args: string[]): Promise<string> {
   const printed: string[] = []
   const writer = {
@@ -33,7 +45,8 @@ async function init(...args: string[]): Promise<string> {
   }
   const command = new Command('init')
   fillInitCommand(command, { output: writer, errors: writer })
-  await command.parseAsync([dir, ...args], { from: 'user' })
+  const folder = args[0]?.startsWith('/') ? [] : [dir]
+  await command.parseAsync([...folder, ...args], { from: 'user' })
   return printed.join('\n')
 }
 
@@ -149,6 +162,156 @@ describe('init', () => {
     await expect(init('--yes')).rejects.toThrow('holds no project of a known kind')
     write({ 'package.json': 'no json', 'foundry.toml': '' })
     await expect(init('--yes')).rejects.toThrow('is not the manifest of a package')
+  })
+})
+
+describe('init in projects of other forms', () => {
+  const H3 = '{ "devDependencies": { "hardhat": "latest" } }\n'
+
+  it.each([
+    [
+      'comments, and imports over several lines',
+      'import {\n  defineConfig,\n} from "hardhat/config";\n// plugins: [old], hardhat-tandem\nexport default defineConfig({\n  /* plugins: [] */\n  solidity: "0.8.28",\n});\n',
+      'import {\n  defineConfig,\n} from "hardhat/config";\nimport { tandem } from "hardhat-tandem/3";\n// plugins: [old], hardhat-tandem\nexport default defineConfig({\n  plugins: [tandem],\n  /* plugins: [] */\n  solidity: "0.8.28",\n});\n',
+    ],
+    [
+      'a list over several lines, and one of another plugin before it',
+      "import type { HardhatUserConfig } from 'hardhat/config'\nconst config: HardhatUserConfig = {\n  docs: { plugins: ['x'] },\n  plugins: [\n    toolbox,\n  ],\n}\nexport default config\n",
+      "import type { HardhatUserConfig } from 'hardhat/config'\nimport { tandem } from 'hardhat-tandem/3'\nconst config: HardhatUserConfig = {\n  docs: { plugins: ['x'] },\n  plugins: [\n    tandem,\n    toolbox,\n  ],\n}\nexport default config\n",
+    ],
+    [
+      'an import without its end on the line, and lines of Windows',
+      "import toolbox\r\n  from '@x/toolbox'\r\nexport default {\r\n  plugins: [ toolbox ],\r\n} satisfies HardhatUserConfig\r\n",
+      "import toolbox\r\n  from '@x/toolbox'\r\nimport { tandem } from 'hardhat-tandem/3'\r\nexport default {\r\n  plugins: [ tandem, toolbox ],\r\n} satisfies HardhatUserConfig\r\n",
+    ],
+    [
+      'brackets in texts, and an empty object',
+      "import { a } from './a({['\nexport default {}\n",
+      "import { a } from './a({['\nimport { tandem } from 'hardhat-tandem/3'\nexport default { plugins: [tandem] }\n",
+    ],
+  ])('changes a configuration of Hardhat 3 with %s', async (_, before, after) => {
+    write({ 'package.json': H3, 'hardhat.config.ts': before })
+    await init('--yes')
+    expect(text('hardhat.config.ts')).toBe(after)
+    expect(() => parseAst(after, { lang: 'ts' })).not.toThrow()
+    expect(await init('--yes')).toContain('Nothing to change')
+  })
+
+  it.each(['plugins: mine', 'plugins', '...{ plugins: mine }'])(
+    'leaves a configuration alone whose list is elsewhere: %s',
+    async (member) => {
+      const config = `const mine = []\nexport default { ${member} }\n`
+      write({ 'package.json': H3, 'hardhat.config.ts': config })
+      await expect(init('--yes')).rejects.toThrow('has a form that cannot be changed here')
+      expect(text('hardhat.config.ts')).toBe(config)
+    },
+  )
+
+  it.each([
+    [
+      "#!/usr/bin/env node\n'use strict'\n\n/** import x\nimport x\n*/\nmodule.exports = {}\n",
+      "#!/usr/bin/env node\n'use strict'\nrequire('hardhat-tandem')\n\n/** import x\nimport x\n*/\nmodule.exports = {}\n",
+    ],
+    [
+      'const {\n  a,\n} = require(\n  "x",\n);\nmodule.exports = { a };\n',
+      'const {\n  a,\n} = require(\n  "x",\n);\nrequire("hardhat-tandem");\nmodule.exports = { a };\n',
+    ],
+    [
+      "const text = `\nconst a = require('b')\n`\nmodule.exports = { text }\n",
+      "require('hardhat-tandem')\nconst text = `\nconst a = require('b')\n`\nmodule.exports = { text }\n",
+    ],
+  ])('requires the plugin of Hardhat 2 where a statement can be: %j', async (before, after) => {
+    write({ 'package.json': H3, 'hardhat.config.cjs': before })
+    await init('--yes')
+    expect(text('hardhat.config.cjs')).toBe(after)
+  })
+
+  it('finds the Hardhat of a monorepo above the folder', async () => {
+    write({
+      'node_modules/hardhat/package.json': '{ "version": "2.22.0" }',
+      'packages/app/package.json': '{ "devDependencies": { "hardhat": "*" } }\n',
+      'packages/app/hardhat.config.ts': 'export default {}\n',
+    })
+    await init(join(dir, 'packages/app'), '--yes')
+    expect(text('packages/app/hardhat.config.ts')).toBe("import 'hardhat-tandem'\nexport default {}\n")
+  })
+
+  it.each([
+    [
+      'a comment',
+      '[rpc_endpoints] # ours\r\nmain = "x"\r\n',
+      '[rpc_endpoints] # ours\r\ntandem = "http://127.0.0.1:8545"\r\nmain = "x"\r\n',
+    ],
+    [
+      'quotes',
+      '["rpc_endpoints"]\nmain = "x"',
+      '["rpc_endpoints"]\ntandem = "http://127.0.0.1:8545"\nmain = "x"',
+    ],
+    ['spaces', '[ rpc_endpoints ]\n', '[ rpc_endpoints ]\ntandem = "http://127.0.0.1:8545"\n'],
+    [
+      'its name in a text',
+      'x = """\n[rpc_endpoints]\n"""\n',
+      'x = """\n[rpc_endpoints]\n"""\n\n[rpc_endpoints]\ntandem = "http://127.0.0.1:8545"\n',
+    ],
+    ['nothing', '', '[rpc_endpoints]\ntandem = "http://127.0.0.1:8545"\n'],
+    ['a table of that name', '[rpc_endpoints.tandem]\nurl = "x"\n', '[rpc_endpoints.tandem]\nurl = "x"\n'],
+  ])('finds the table of foundry.toml with %s', async (_, before, after) => {
+    write({ 'foundry.toml': before })
+    await init('--yes')
+    expect(text('foundry.toml')).toBe(after)
+  })
+
+  it.each([
+    ['rpc_endpoints.main = "x"\n', 'Add to rpc_endpoints by hand: tandem = "http://127.0.0.1:8545"'],
+    ['rpc_endpoints = { main = "x" }\n', 'Add to rpc_endpoints by hand'],
+    ['rpc_endpoints = 1\n', 'Add to rpc_endpoints by hand'],
+    ['[profile\n', 'is malformed'],
+  ])('leaves a foundry.toml alone that it cannot change: %j', async (before, message) => {
+    write({ 'foundry.toml': before })
+    await expect(init('--yes')).rejects.toThrow(message)
+    expect(text('foundry.toml')).toBe(before)
+  })
+
+  it('keeps line ends, indent, byte order mark and other sections of a manifest', async () => {
+    const before =
+      '\ufeff{\r\n    "config": {\r\n        "scripts": {\r\n            "a": "b"\r\n        }\r\n    },\r\n    "peerDependencies": {\r\n        "viem": "2"\r\n    },\r\n    "dependencies": null\r\n}\r\n'
+    write({ 'package.json': before })
+    await init('--yes')
+    const added =
+      ',\r\n    "devDependencies": {\r\n        "tandem": "^0.1.0"\r\n    },\r\n    "scripts": {\r\n        "test": "node --test"\r\n    }\r\n}\r\n'
+    expect(text('package.json')).toBe(before.replace(/\r\n\}\r\n$/, added))
+  })
+
+  it.each([
+    ['mocha', 'mjs', "import { useNode } from 'tandem/mocha'", 'npx mocha test/tandem.test.mjs'],
+    ['jest', 'js', 'tandem/jest */', 'npx jest test/tandem.test.js'],
+  ])('adds a test for %s', async (runner, extension, sign, command) => {
+    const manifest = { scripts: { test: 'make' }, devDependencies: { viem: '2', [runner]: '*' } }
+    write({ 'package.json': JSON.stringify(manifest) })
+    expect(await init('--yes')).toContain(command)
+    expect(text(`test/tandem.test.${extension}`)).toContain(sign)
+  })
+
+  it('writes through a link, with the access that the file has', async () => {
+    write({ 'shared/package.json': '{ "dependencies": { "viem": "2" } }\n' })
+    chmodSync(join(dir, 'shared/package.json'), 0o640)
+    symlinkSync('shared/package.json', join(dir, 'package.json'))
+    await init('--yes')
+    expect(text('shared/package.json')).toContain('tandem')
+    expect(statSync(join(dir, 'package.json')).mode & 0o777).toBe(0o640)
+    expect(lstatSync(join(dir, 'package.json')).isSymbolicLink()).toBe(true)
+  })
+
+  it('writes nothing where a later file cannot be written', async () => {
+    const manifest = '{ "dependencies": { "viem": "2" } }\n'
+    // A folder cannot be made inside a file, whoever asks.
+    write({ 'package.json': manifest, tests: '' })
+    await expect(init('--yes')).rejects.toThrow('tests/tandem.test.mjs cannot be written')
+    expect(text('package.json')).toBe(manifest)
+  })
+
+  it('names a folder that is missing', async () => {
+    await expect(init(join(dir, 'absent'), '--yes')).rejects.toThrow(/^There is no folder .*absent\.$/)
   })
 })
 

@@ -86,6 +86,19 @@ describe('the bundle', () => {
     const ofAgents = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => agents.test(id)))
     expect(ofAgents.map((id) => id.slice(SRC.length))).toEqual(['mcp/documents.ts'])
     expect([...packagesIn(eager)].filter((name) => name.startsWith('@modelcontextprotocol/'))).toEqual([])
+    // Loaded with the first WebSocket, with TLS, and with --fork.
+    expect([...packagesIn(eager)]).not.toContain('ws')
+    const builtins = new Set([...eager].flatMap(({ imports }) => imports.filter((name) => isBuiltin(name))))
+    expect([...builtins].filter((name) => /^node:(https|tls)$/.test(name))).toEqual([])
+  })
+
+  it('is in ASCII', () => {
+    // V8 keeps any other text as two bytes a character, or decodes it by a slower path.
+    const others = [...chunks.values()].filter(({ code }) => /[^\0-\x7f]/.test(code))
+    expect(others.map(({ fileName }) => fileName)).toEqual([])
+    expect(
+      [...chunks.values()].some(({ code }) => code.includes('\\u2014') || code.includes('\\u2026')),
+    ).toBe(true)
   })
 
   it('imports the dependencies in the manifest, and bundles all others', () => {

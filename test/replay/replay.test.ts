@@ -51,6 +51,15 @@ function plant(
   return { path, line: at + 1 }
 }
 
+it('repeats a node whose start goes beyond a second', async () => {
+  const path = join(folder, 'start.jsonl')
+  let seconds = 1_700_000_000
+  const node = await createNode({ preset: 'hardhat', record: path, now: () => seconds++ })
+  await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
+  await node.close()
+  expect((await replay(path)).differences).toEqual([])
+})
+
 describe('a recording of a node with accounts of its own', () => {
   const alloc = new Map([
     [

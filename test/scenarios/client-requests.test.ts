@@ -1,5 +1,6 @@
 /** Requests of clients in other languages (fixtures/clients), over HTTP, with answers in the form that their decoders need. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { getAddress } from 'viem'
 import { z } from 'zod'
 import { createNode } from '../../src/node/node.ts'
 import { fixture } from '../support/fixture.ts'
@@ -130,7 +131,14 @@ beforeAll(async () => {
   }
   const { contractAddress } = await send({ data: '0x600a600c600039600a6000f3600760206000a1600160005500' })
   const { transactionHash, blockHash } = await send({ to: contractAddress })
-  names = { $FROM: from ?? '', $CONTRACT: contractAddress ?? '', $BLOCK: blockHash, $TX: transactionHash }
+  names = {
+    $FROM: from ?? '',
+    $CONTRACT: contractAddress ?? '',
+    $CHECKSUMFROM: getAddress(from ?? ''),
+    $CHECKSUMCONTRACT: getAddress(contractAddress ?? ''),
+    $BLOCK: blockHash,
+    $TX: transactionHash,
+  }
 })
 afterAll(() => served.close())
 

@@ -1,4 +1,7 @@
-/** Rows of traces: a mined transaction of arithmetic replayed. One of the peers records every step at the first execution. */
+/**
+ * Rows of traces: mined transactions of arithmetic, of which those for calls are each traced for the first time. Anvil
+ * records calls, and on request every step, at the first execution.
+ */
 import { TRACED_GAS } from '../scenes.mjs'
 
 const CALL_TRACER = {
@@ -14,14 +17,24 @@ const STRUCT_LOGS = {
   },
 }
 
-const trace = (name, size, nodes, { title, work }) => ({
+/** `operations` traces in a sample; the transactions of a size are taken in turn. */
+const trace = (name, size, nodes, { title, work }, operations = 1) => ({
   name: `trace-${name}-${size}`,
   title: `${title} of a transaction of ${TRACED_GAS[size]} gas`,
   operation: 'trace',
-  chain: 'traced',
+  chain: name === 'steps' ? 'stepped' : 'traced',
   nodes,
   rounds: 3,
-  sample: async (scene) => ({ operations: 1, work: () => work(scene, scene.traced[size]) }),
+  async sample(scene) {
+    const hashes = scene.traced[size]
+    scene.kept[size] ??= 0
+    return {
+      operations,
+      async work() {
+        for (let n = 0; n < operations; n++) await work(scene, hashes[scene.kept[size]++ % hashes.length])
+      },
+    }
+  },
 })
 
 const ALL = ['tandem', 'anvil', 'hardhat-3', 'hardhat-2']
@@ -29,7 +42,7 @@ const ALL = ['tandem', 'anvil', 'hardhat-3', 'hardhat-2']
 const FAST = ['tandem', 'anvil']
 
 export const TRACE_ROWS = [
-  trace('calls', '1m', ALL, CALL_TRACER),
+  trace('calls', '1m', ALL, CALL_TRACER, 6),
   trace('calls', '10m', FAST, CALL_TRACER),
   trace('steps', '1m', ALL, STRUCT_LOGS),
   trace('steps', '10m', FAST, STRUCT_LOGS),

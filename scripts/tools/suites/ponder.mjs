@@ -187,7 +187,10 @@ export async function ponder() {
 
 /** Seeds of chaos, each with five blocks or more; after so many of them Ponder begins anew, with an empty database. */
 const SEEDS = Number(process.env.CHAOS_SEEDS ?? 30)
+const FIRST = Number(process.env.CHAOS_FIRST ?? 1)
 const SEEDS_OF_A_DATABASE = 6
+/** Nodes with a Ponder each that share the seeds: most of a bad day is waiting. */
+const NODES = Number(process.env.CHAOS_NODES ?? 1)
 
 /** What an indexer meets: refusals, lost and cut replies, followers that are behind, late receipts, reorganisations. */
 const BAD_DAY = {
@@ -223,17 +226,34 @@ async function settled(url) {
 export async function ponderUnderChaos() {
   const project = assemble(installFor22('tools-22'))
   const { check, results } = createChecks()
+  const seeds = Array.from({ length: SEEDS }, (_, i) => FIRST + i)
+  const counts = {}
+  await Promise.all(
+    Array.from({ length: NODES }, (_, i) => {
+      const own = seeds.filter((_, at) => at % NODES === i)
+      return followBadDays({ project, check, seeds: own, counts })
+    }),
+  )
+  console.log(
+    `chaos: ${Object.entries(counts)
+      .map((entry) => entry.join(' '))
+      .join(', ')}`,
+  )
+  return outcomeOf(results())
+}
+
+/** One node under one seed after another, and adds what was done to it to `counts`. */
+async function followBadDays({ project, check, seeds, counts }) {
   const node = await startTandem('--seed', 'ponder')
   await withFolder(async (folder) => {
     const running = {}
     try {
       const chain = await TokenChain.deploy(node.url)
-      const token = await chain.create(100_000n)
-      const counts = {}
-      for (let seed = 1; seed <= SEEDS; seed++) {
+      const token = await chain.create(10_000_000n)
+      for (const [at, seed] of seeds.entries()) {
         await check(`seed ${seed}`, async () => {
           await rpc(node.url, 'evm_setChaos', BAD_DAY, String(seed))
-          if (seed % SEEDS_OF_A_DATABASE === 1) {
+          if (at % SEEDS_OF_A_DATABASE === 0) {
             await running.ponder?.stop()
             const database = join(folder, `rows-${seed}`)
             running.ponder = await Ponder.start({ project, node: node.url, database, chain })
@@ -245,17 +265,11 @@ export async function ponderUnderChaos() {
           await running.ponder.follows(chain, PATIENCE_AFTERWARDS)
         })
       }
-      console.log(
-        `chaos: ${Object.entries(counts)
-          .map((entry) => entry.join(' '))
-          .join(', ')}`,
-      )
     } finally {
       await running.ponder?.stop()
       await node.stop()
     }
   })
-  return outcomeOf(results())
 }
 
 /** Ten transfers in several blocks, which Ponder indexes while they are mined and replaced. */

@@ -6,3 +6,8 @@ export interface Change {
   readonly before: string | undefined
   readonly after: string
 }
+
+/** How the lines of a text end. */
+export function lineEnd(text: string): '\r\n' | '\n' {
+  return /\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n'
+}

@@ -29,30 +29,109 @@ const IMPORTS = {
   ethers: "import { createEthersClients } from 'tandem/ethers'",
 } as const
 
-/** A test for Vitest where the project has it, or else for the runner of Node.js. */
-function testText(client: 'viem' | 'ethers', isVitest: boolean): string {
-  const equal = isVitest
-    ? (value: string, expected: string) => `expect(${value}).toBe(${expected})`
-    : (value: string, expected: string) => `assert.equal(${value}, ${expected})`
-  const runner = isVitest ? 'vitest' : 'node-test'
-  const lines = [
+/** The runners that have an integration; a project with none of them has that of Node.js. */
+const RUNNERS = ['vitest', 'mocha', 'jest'] as const
+
+type Runner = (typeof RUNNERS)[number] | 'node-test'
+
+/** The runner that a project has. */
+function runnerOf({ packages }: Project): Runner {
+  return RUNNERS.find((name) => packages[name] !== undefined) ?? 'node-test'
+}
+
+const TITLE = 'sends coins on a chain of its own'
+const NOTE =
+  '// Each file has a node of its own, and each test begins with the chain that the hooks of the file have set up.'
+
+const indented = (lines: readonly string[], depth: number) => lines.map((line) => ' '.repeat(depth) + line)
+
+const asserted: Assertion = (value, expected) => `assert.equal(${value}, ${expected})`
+const expected: Assertion = (value, other) => `expect(${value}).toBe(${other})`
+
+/** Jest runs files in a sandbox, where the node is a global: without imports, the test is one of either module system. */
+const JEST = [
+  '/** @jest-environment tandem/jest */',
+  '/* global tandem, test, expect */',
+  '',
+  NOTE,
+  `test('${TITLE}', async () => {`,
+  ...indented(
+    [
+      'const { node, accounts } = tandem',
+      'const [from, to] = accounts',
+      "const params = [{ from, to, value: '0x5' }]",
+      "const hash = await node.request({ method: 'eth_sendTransaction', params })",
+      "const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })",
+      expected('receipt.status', "'0x1'"),
+    ],
+    2,
+  ),
+  '})',
+]
+
+function testLines(client: 'viem' | 'ethers', runner: Exclude<Runner, 'jest'>): readonly string[] {
+  if (runner === 'mocha') {
+    return [
+      "import assert from 'node:assert/strict'",
+      IMPORTS[client],
+      "import { useNode } from 'tandem/mocha'",
+      '',
+      NOTE,
+      "describe('a chain of its own', () => {",
+      '  const tandem = useNode()',
+      '',
+      `  it('${TITLE}', async () => {`,
+      ...indented(['const { node } = tandem', ...STEPS[client](asserted)], 4),
+      '  })',
+      '})',
+    ]
+  }
+  const isVitest = runner === 'vitest'
+  return [
     ...(isVitest ? [] : ["import assert from 'node:assert/strict'"]),
     IMPORTS[client],
     `import { test } from 'tandem/${runner}'`,
-    ...(isVitest ? [`import { expect } from '${runner}'`] : []),
+    ...(isVitest ? ["import { expect } from 'vitest'"] : []),
     '',
-    '// Each file has a node of its own, and each test begins with the chain that the hooks of the file have set up.',
-    "test('sends coins on a chain of its own', async ({ node }) => {",
-    ...STEPS[client](equal).map((line) => `  ${line}`),
+    NOTE,
+    `test('${TITLE}', async ({ node }) => {`,
+    ...indented(STEPS[client](isVitest ? expected : asserted), 2),
     '})',
   ]
-  return `${lines.join('\n')}\n`
+}
+
+/** The command of each runner. */
+const COMMANDS: Readonly<Record<Runner, string>> = {
+  vitest: 'vitest run',
+  mocha: 'mocha',
+  jest: 'jest',
+  'node-test': 'node --test',
+}
+
+/** The `test` script of a project that has none. */
+export function testScript(project: Project): string {
+  return COMMANDS[runnerOf(project)]
+}
+
+function exampleFile({ folder }: Project, runner: Runner): string {
+  const folderName = ['test', 'tests'].find((name) => existsSync(join(folder, name))) ?? 'test'
+  return `${folderName}/tandem.test.${runner === 'jest' ? 'js' : 'mjs'}`
+}
+
+/** What runs the example: the project's own script may run something else. */
+export function exampleCommand(project: Project): string {
+  const runner = runnerOf(project)
+  const own = project.scripts.test
+  if (own === undefined || own === COMMANDS[runner]) return 'npm test'
+  const command = `${COMMANDS[runner]} ${exampleFile(project, runner)}`
+  return runner === 'node-test' ? command : `npx ${command}`
 }
 
 /** The new test, or the one that is there. */
-export function addExampleTest({ folder, packages }: Project, client: 'viem' | 'ethers'): Change {
-  const folderName = ['test', 'tests'].find((name) => existsSync(join(folder, name))) ?? 'test'
-  const file = `${folderName}/tandem.test.mjs`
-  const before = textOf(folder, file)
-  return { file, before, after: before ?? testText(client, packages.vitest !== undefined) }
+export function addExampleTest(project: Project, client: 'viem' | 'ethers'): Change {
+  const runner = runnerOf(project)
+  const file = exampleFile(project, runner)
+  const before = textOf(project.folder, file)
+  const lines = runner === 'jest' ? JEST : testLines(client, runner)
+  return { file, before, after: before ?? `${lines.join('\n')}\n` }
 }

@@ -1,21 +1,12 @@
 /** Members of a `package.json`, added to its text: the rest keeps its form. */
+import { applyEdits, modify } from 'jsonc-parser'
+import { lineEnd } from './change.ts'
 
-/** The lines of a section: that of its name, and that of its closing brace. */
-function sectionAt(lines: readonly string[], name: string): { first: number; last: number } | undefined {
-  const first = lines.findIndex((line) => new RegExp(`^\\s*"${name}"\\s*:\\s*\\{\\s*$`).test(line))
-  const last = lines.findIndex((line, at) => at > first && /^\s*\}/.test(line))
-  return first < 0 || last < 0 ? undefined : { first, last }
-}
+const BYTE_ORDER_MARK = '\ufeff'
 
-const keyOf = (line: string | undefined): string => /^\s*"([^"]+)"/.exec(line ?? '')?.[1] ?? ''
-
-/** The text as JSON would be written anew: for forms whose lines cannot be extended. */
-function rewritten(text: string, section: string, name: string, value: string): string {
-  const manifest = JSON.parse(text)
-  const members = Object.entries({ ...manifest[section], [name]: value })
-  const sorted = section === 'scripts' ? members : members.sort(([one], [other]) => (one < other ? -1 : 1))
-  const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  '
-  return `${JSON.stringify({ ...manifest, [section]: Object.fromEntries(sorted) }, undefined, indent)}\n`
+/** The content of a manifest, which may begin with a byte order mark, as npm reads it. */
+export function parseManifest(text: string): unknown {
+  return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
 }
 
 /**
@@ -28,17 +19,20 @@ export function withMember(
   name: string,
   value: string,
 ): string {
-  if (JSON.parse(text)[section]?.[name] !== undefined) return text
-  const lines = text.split('\n')
-  const place = sectionAt(lines, section)
-  const isSimple = place !== undefined && place.last > place.first + 1
-  if (!isSimple) return rewritten(text, section, name, value)
-  const { first, last } = place
-  const later = lines.findIndex((line, at) => at > first && at < last && keyOf(line) > name)
-  const at = section === 'scripts' || later < 0 ? last : later
-  const indent = /^\s*/.exec(lines[first + 1] ?? '')?.[0] ?? ''
-  const added = `${indent}${JSON.stringify(name)}: ${JSON.stringify(value)}${at === last ? '' : ','}`
-  const above = lines.slice(0, at)
-  if (at === last) above[at - 1] = `${(above[at - 1] ?? '').replace(/,?\s*$/, '')},`
-  return [...above, added, ...lines.slice(at)].join('\n')
+  if (text.startsWith(BYTE_ORDER_MARK)) {
+    return `${BYTE_ORDER_MARK}${withMember(text.slice(1), section, name, value)}`
+  }
+  const members = JSON.parse(text)[section] ?? {}
+  if (Object.hasOwn(members, name)) return text
+  const later = Object.keys(members).findIndex((key) => key > name)
+  const edits = modify(text, [section, name], value, {
+    formattingOptions: { insertSpaces: !/^\t/m.test(text), tabSize: indentOf(text), eol: lineEnd(text) },
+    ...(section === 'devDependencies' && later >= 0 && { getInsertionIndex: () => later }),
+  })
+  return applyEdits(text, edits)
+}
+
+/** The spaces before a member of a text. */
+function indentOf(text: string): number {
+  return /^ +(?=")/m.exec(text)?.[0].length ?? 2
 }

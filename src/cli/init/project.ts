@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { NodeError } from '../../errors.ts'
+import { parseManifest } from './manifest.ts'
 
 /** The projects that Tandem is added to. */
 export const PROJECT_KINDS = ['hardhat', 'foundry', 'viem', 'ethers'] as const
@@ -11,9 +12,10 @@ export type ProjectKind = (typeof PROJECT_KINDS)[number]
 
 const Manifest = z.looseObject({
   type: z.string().optional(),
-  scripts: z.record(z.string(), z.string()).optional(),
-  dependencies: z.record(z.string(), z.string()).optional(),
-  devDependencies: z.record(z.string(), z.string()).optional(),
+  scripts: z.record(z.string(), z.string()).nullish(),
+  dependencies: z.record(z.string(), z.string()).nullish(),
+  devDependencies: z.record(z.string(), z.string()).nullish(),
+  peerDependencies: z.record(z.string(), z.string()).nullish(),
 })
 
 /** A project as it lies on disk. */
@@ -58,14 +60,15 @@ function kindOf(folder: string, packages: Readonly<Record<string, string>>): Pro
 
 /** Reads a project. Throws `invalid-options` where its manifest is malformed, or its kind is neither given nor known. */
 export function readProject(folder: string, given: ProjectKind | undefined): Project {
+  if (!existsSync(folder)) throw refused(`There is no folder ${folder}.`)
   const manifest = textOf(folder, 'package.json')
   let content: z.infer<typeof Manifest>
   try {
-    content = Manifest.parse(JSON.parse(manifest ?? '{}'))
+    content = Manifest.parse(parseManifest(manifest ?? '{}'))
   } catch {
     throw refused(`${join(folder, 'package.json')} is not the manifest of a package.`)
   }
-  const packages = { ...content.dependencies, ...content.devDependencies }
+  const packages = { ...content.peerDependencies, ...content.dependencies, ...content.devDependencies }
   const kind = given ?? kindOf(folder, packages)
   if (manifest === undefined && kind !== 'foundry') {
     throw refused(`There is no package.json in ${folder}: make one with npm init.`)

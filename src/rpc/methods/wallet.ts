@@ -11,9 +11,20 @@ import type { TransactionRequest } from '../../engine/model.ts'
 import { invalidParams, NodeError } from '../../errors.ts'
 import { text } from '../json-forms.ts'
 import { type Context, method } from '../method.ts'
-import { arrayOf, expected, mapOf, object, optional, orNull, type Parameter, scalar } from '../parameter.ts'
+import {
+  arrayOf,
+  expected,
+  mapOf,
+  named,
+  object,
+  optional,
+  orNull,
+  type Parameter,
+  scalar,
+} from '../parameter.ts'
 import { completeRequest, sendRequest } from '../signing.ts'
 import type { CallArgument } from '../wire/call.ts'
+import { NamedAddress } from '../wire/overrides.ts'
 import { toRpcReceipt } from '../wire/receipt.ts'
 import {
   Address,
@@ -43,8 +54,10 @@ const Word: Parameter<string> = scalar({
 /** By name: whether the caller can do without it. */
 const Capabilities = mapOf(Word, object({ optional: Flag }), (name, key) => `${name}.${key}`)
 
+const NamedQuantity = named(Quantity, 'a number, in hex with 0x or in decimal digits')
+
 const Call = object(
-  { to: Address, data: Data, value: Quantity, capabilities: Capabilities },
+  { to: NamedAddress, data: named(Data, 'hex text'), value: NamedQuantity, capabilities: Capabilities },
   { nullIsAbsent: true },
 )
 
@@ -52,8 +65,8 @@ const Bundle = object(
   {
     version: Word,
     id: Word,
-    from: Address,
-    chainId: Quantity,
+    from: NamedAddress,
+    chainId: NamedQuantity,
     atomicRequired: Flag,
     calls: arrayOf(Call, { most: MOST_CALLS, indexed: true }),
     capabilities: Capabilities,

@@ -108,6 +108,7 @@ export class MessageRun {
    * it is that of the last instruction before that can, or the function itself.
    */
   placeAt(index: number, active: FunctionModel | undefined): Place | undefined {
+    if (this.code.isVyper) return this.#nearestPlace(index < 0 ? this.length + index : index)
     const range = this.at(index)?.range
     const place = placeOf(this.code, range)
     if (range === undefined || active === undefined || this.code.mayRunIn(active, range)) return place
@@ -119,6 +120,32 @@ export class MessageRun {
       if (isInside && this.code.mayRunIn(active, near)) return placeOf(this.code, near)
     }
     return startOf(this.code, active)
+  }
+
+  /** The place of an instruction by Vyper, which maps few: that of the last one up to there in the same function. */
+  #nearestPlace(index: number): Place | undefined {
+    if (this.code.isReordered) return placeOf(this.code, this.at(this.#checking(index))?.range)
+    let returned = 0
+    for (let at = index; at >= 0; at--) {
+      const instruction = this.at(at)
+      if (at < index && instruction?.jump === 'out') returned++
+      else if (at < index && instruction?.jump === 'in') {
+        if (returned === 0) return undefined
+        returned--
+      } else if (returned === 0) {
+        const place = placeOf(this.code, instruction?.range)
+        if (place?.function !== undefined) return place
+      }
+    }
+    return undefined
+  }
+
+  /** In front of the end of a run, the jump that a check makes to code that checks share. */
+  #checking(index: number): number {
+    const isMapped = this.at(index)?.range !== undefined
+    if (isMapped || index !== this.length - 1) return index
+    for (let at = index; at > index - 8; at--) if (this.at(at)?.opcode === OP.JUMPI) return at
+    return index
   }
 
   /** The last place inside a function. */

@@ -12,18 +12,19 @@ function revertText(output: Uint8Array): string {
 }
 
 /** A sentence for a failure; `undefined` for a call site. */
-function messageOf({ kind, output = new Uint8Array(0), text, value }: StackFrame): string | undefined {
+function messageOf({ kind, output = new Uint8Array(0), text, value, check }: StackFrame): string | undefined {
   switch (kind) {
     case 'call':
     case 'internal-call':
       return undefined
     case 'revert':
-      return revertText(output)
+      return check === undefined ? revertText(output) : `reverted by a check of the compiler: ${check}`
     case 'custom-error':
       return text === undefined ? revertText(output) : `reverted with ${text}`
     case 'panic':
       return `reverted with ${panicMessage(output) ?? 'a panic'}`
     case 'invalid-opcode':
+      if (check !== undefined) return `${text ?? 'invalid opcode'}: ${check}`
       return `${text ?? 'invalid opcode'}: an assertion before Solidity 0.8, or a check of the compiler`
     case 'function-not-payable':
       return `the function is not payable and was called with ${value} wei`

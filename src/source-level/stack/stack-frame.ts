@@ -59,6 +59,8 @@ export interface StackFrame {
   /** A custom error with its arguments, or the reason of a failure of the EVM. */
   readonly text?: string
   readonly panic?: bigint
+  /** What the compiler checks there, in its own words (Vyper). */
+  readonly check?: string
   /** Wei that could not be received. */
   readonly value?: bigint
   /** Address of a precompiled contract. */

@@ -19,12 +19,14 @@ import {
 import {
   failedByGasOfCallee,
   failsAtCallSite,
+  hasCode,
   hasDataOf,
   isPassedOn,
   isPassedOnByProxy,
   refusedCall,
 } from './submessages.ts'
 import { mayBeUnmapped, unmappedRevert, unmappedRevertBeforeFunction } from './unmapped-revert.ts'
+import { calledPlace, isPassedOnByVyper, vyperFailure } from './vyper-failure.ts'
 
 /**
  * Internal calls that are open at once: each has its return address on the stack, which holds 1024 words. A map with more
@@ -81,7 +83,8 @@ function entryFrame(run: MessageRun, { range }: Instruction): StackFrame {
 
 /** The call site at a number of a run. */
 function siteFrame(run: MessageRun, index: number, active: FunctionModel | undefined): StackFrame {
-  return callFrame(run, run.at(index)?.range, run.placeAt(index, active))
+  const place = run.placeAt(index, active)
+  return callFrame(run, run.code.isVyper ? place?.range : run.at(index)?.range, place)
 }
 
 /** Is it an instruction of a part of a function, not of all of it? */
@@ -173,7 +176,7 @@ export class StackTracer {
     const code = this.#sources.codeOf(message)
     if (code === undefined) return this.#unknown(message)
     const run = new MessageRun(message, code)
-    const early = beforeRun(run)
+    const early = code.isVyper ? undefined : beforeRun(run)
     if (early !== undefined) return [early]
     return adjusted(run, withoutRedundant(this.#afterRun(run)))
   }
@@ -193,6 +196,7 @@ export class StackTracer {
     const walked = walk(run)
     return (
       this.#bySubmessage(run, walked) ??
+      byVyper(run, walked) ??
       this.#byRefusal(run, walked) ??
       byCodeCheck(run, walked) ??
       this.#byLastInstruction(run, walked) ??
@@ -207,11 +211,13 @@ export class StackTracer {
     const site = siteFrame(run, sent.after - 1, active)
     if (sent.message.failure === undefined) {
       if (!failsAtCallSite(run, sent)) return undefined
-      const hasCode = sent.message.code !== undefined || sent.message.isPrecompile
-      const kind = hasCode ? 'return-data-size' : 'account-without-code'
+      const kind = hasCode(sent.message) ? 'return-data-size' : 'account-without-code'
       return withFirst(run, [...frames, { kind, place: site.place }])
     }
-    const isOwn = isPassedOn(run, sent) || isPassedOnByProxy(run, sent, this.#sources.codeOf)
+    const isOwn =
+      isPassedOn(run, sent) ||
+      isPassedOnByVyper(run, sent) ||
+      isPassedOnByProxy(run, sent, this.#sources.codeOf)
     if (!isOwn) return undefined
     const inner = [...this.trace(sent.message)]
     if (failedByGasOfCallee(run, sent)) {
@@ -290,6 +296,17 @@ function failurePlace(run: MessageRun): Place | undefined {
   const isOfCode =
     run.isCreation && (cause === 'other' || cause === 'deposit-out-of-gas' || cause === 'code-prefix')
   return isOfCode ? constructorPlace(run.code) : run.lastPlace()
+}
+
+/** REVERT and INVALID in code by Vyper. */
+function byVyper(run: MessageRun, { frames }: Walk): StackFrame[] | undefined {
+  const isCheck = run.last?.opcode === OP.REVERT || run.last?.opcode === OP.INVALID
+  if (!run.code.isVyper || !isCheck) return undefined
+  const failure = vyperFailure(run)
+  if (failure.place !== undefined) return [...frames, failure]
+  if (frames.length === 0) return [{ ...failure, place: calledPlace(run) }]
+  // In a module of which no syntax tree is known.
+  return [...frames.slice(0, -1), { ...failure, place: frames.at(-1)?.place }]
 }
 
 /** The check of solc in front of a call: without code at the account it reverts. */

@@ -23,6 +23,11 @@ export function hasDataOf({ output }: RecordedMessage, sent: RecordedMessage): b
   return equal(output, sent.output) || (isCreation && output.length === 0)
 }
 
+/** Does the account that a message called have code, or is it a precompiled contract? */
+export function hasCode({ code, isPrecompile }: RecordedMessage): boolean {
+  return code !== undefined || isPrecompile
+}
+
 /** Did the code fail because the message failed, with the same data? */
 export function isPassedOn(run: MessageRun, sent: SentMessage): boolean {
   const { message } = run

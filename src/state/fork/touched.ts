@@ -5,7 +5,7 @@
  */
 import { EMPTY_CODE_HASH } from '../../chain/account.ts'
 import type { Hex } from '../../encoding/hex.ts'
-import { BATCH_LIMIT } from '../../upstream/rpc-client.ts'
+import { BATCH_LIMIT } from '../../upstream/sender.ts'
 import { RecentMap } from '../recent-map.ts'
 import type { RemoteState, StateItem } from '../remote/model.ts'
 

@@ -123,6 +123,18 @@ describe('a bundle of calls', () => {
     await expect(unknown).rejects.toMatchObject({ code: 5730 })
   })
 
+  it.each([
+    ['bundle.from', { from: '0x12' }],
+    ['bundle.chainId', { chainId: 'one' }],
+    ['bundle.calls[1].to', { calls: [{ to: BOB }, { to: 'bob' }] }],
+    ['bundle.calls[0].value', { calls: [{ to: BOB, value: {} }] }],
+    ['bundle.calls[0].data', { calls: [{ to: BOB, data: 'text' }] }],
+  ])('is refused by the path of what is wrong: %s', async (path, members) => {
+    const params = [{ version: '2.0.0', calls: [{ to: BOB }], ...members }]
+    const sent = node.request({ method: 'wallet_sendCalls', params })
+    await expect(sent).rejects.toMatchObject({ code: -32602, message: expect.stringContaining(path) })
+  })
+
   it('is not atomic, as the capabilities say', async () => {
     const { wallet } = clients()
     expect(await wallet.getCapabilities()).toEqual({ 33: { atomic: { status: 'unsupported' } } })
