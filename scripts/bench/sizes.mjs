@@ -1,10 +1,10 @@
 /**
  * `npm run bench:sizes`: what requests cost, what memory a node holds and how long it starts, with more and more blocks,
  * accounts, slots of a contract, logs in a filter, and snapshots. Each runs on a node with a data directory that grows from
- * size to size. `-- --only blocks,slots` some of them, `-- --most 100000` none larger; all sizes of all write `sizes.md`
- * and `sizes.svg` in docs/internals/bench.
+ * size to size. `-- --only blocks,slots` some of them, `-- --most 100000` none larger; `-- --record` writes them to
+ * `sizes.json` in docs/internals/bench, and all that is recorded there to `sizes.md` and `sizes.svg`.
  */
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,11 @@ import { start } from './start.mjs'
 
 const FOLDER = fileURLToPath(new URL('../../docs/internals/bench/', import.meta.url))
 const { values: flags } = parseArgs({
-  options: { only: { type: 'string' }, most: { type: 'string', default: '1000000' } },
+  options: {
+    only: { type: 'string' },
+    most: { type: 'string', default: '1000000' },
+    record: { type: 'boolean', default: false },
+  },
 })
 const MOST = Number(flags.most)
 
@@ -82,7 +86,7 @@ const USUAL = {
  */
 const GROWTHS = {
   blocks: {
-    sizes: [100, 10_000, 1_000_000],
+    sizes: [100, 10_000, 100_000, 1_000_000],
     isKept: true,
     async grow(node) {
       for (;;) {
@@ -232,22 +236,33 @@ function tableOf({ what, rows }) {
   )
 }
 
-const chosen = Object.keys(GROWTHS).filter((what) => flags.only?.split(',').includes(what) ?? true)
-const grown = []
-for (const what of chosen) {
-  grown.push(await grow(what, GROWTHS[what]))
-  console.log(`${tableOf(grown.at(-1))}\n`)
-}
-if (flags.only === undefined && MOST >= 1_000_000) {
+/** Adds what has grown to what is recorded, and draws and writes all of it. */
+function record(grown) {
+  const file = join(FOLDER, 'sizes.json')
+  const recorded = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+  const date = new Date().toISOString().slice(0, 10)
+  const others = recorded.filter(({ what }) => !grown.some((one) => one.what === what))
+  const all = [...others, ...grown.map((one) => ({ ...one, date, node: process.version }))]
+  const order = Object.keys(GROWTHS)
+  all.sort((a, b) => order.indexOf(a.what) - order.indexOf(b.what))
+  writeFileSync(file, `${JSON.stringify(all)}\n`)
+  writeFileSync(join(FOLDER, 'sizes.svg'), curves(all))
+  const sections = all.map((one) => `${tableOf(one)}\n\nRecorded ${one.date}, Node ${one.node}.`)
   const text = `# Growth
 
-\`npm run bench:sizes\`, ${new Date().toISOString().slice(0, 10)}, Node ${process.version}. Milliseconds of processor time of one
-request on a node with a data directory (median of ${SAMPLES} samples of ${REPEATS}), unless the row names another unit.
+\`npm run bench:sizes\`: milliseconds of processor time of one request on a node with a data directory, where the row names
+no other unit; the median of ${SAMPLES} samples of ${REPEATS} requests, on a machine with other work.
 
-![curves](sizes.svg)
+![Curves](sizes.svg)
 
-${grown.map(tableOf).join('\n\n')}
+${sections.join('\n\n')}
 `
   writeFileSync(join(FOLDER, 'sizes.md'), text)
-  writeFileSync(join(FOLDER, 'sizes.svg'), curves(grown))
+}
+
+for (const what of Object.keys(GROWTHS)) {
+  if (flags.only !== undefined && !flags.only.split(',').includes(what)) continue
+  const grown = await grow(what, GROWTHS[what])
+  console.log(`${tableOf(grown)}\n`)
+  if (flags.record) record([grown])
 }

@@ -31,8 +31,10 @@ function nodesOf(folder) {
   const tandem = {
     command: process.execPath,
     file: TANDEM,
+    // Plugins such as hardhat-viem recognise a development network by this chain id.
     args: (port) => [
-      ...['start', '--preset', 'hardhat', '--memory', '--port', port, '--quiet', '--log-level', 'error'],
+      ...['start', '--preset', 'hardhat', '--chain-id', 31337, '--memory', '--port', port],
+      ...['--quiet', '--log-level', 'error'],
     ],
   }
   const onReleases = Object.entries(NODE_RELEASES).map(([release, command]) => [

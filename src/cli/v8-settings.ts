@@ -2,19 +2,14 @@
 import v8 from 'node:v8'
 
 /**
- * How long a function runs before V8 optimizes it (`late`), four times as long as by V8's defaults (`own`); the flags
- * of Node 20 and of later releases. A node that has just started spends more processor time on optimizing than on its
- * transactions. Each of the first 400 transfers of a chain in memory took 2.6 to 3.9 ms instead of 3.6 to 5.0 on Node
- * 20, the next 1,000 cost no more, and on Node 22 and 24 the first 100 took a sixth to a third less (interleaved runs
- * on a loaded machine).
+ * How long a function runs before V8 optimizes it in Node 20 (`late`), four times as long as by V8's default (`own`). A
+ * node that has just started spends more processor time on optimizing than on its transactions: each of the
+ * first 1,500 short tests (row `suite-short` of the bench) took 4.4 ms instead of 5.4. V8 of Node 24 and 26 optimizes in
+ * more steps: with invocation counts four times as high, the tests took 4.2 ms instead of 3.5 on Node 26, and of 2,000
+ * transfers the first 500 9 and 12 % less, the last 1,500 11 and 25 % more (medians of interleaved runs on a loaded
+ * machine, 2026-11-28).
  */
-const SETTINGS = {
-  node20: { late: ['--interrupt-budget=264000'], own: ['--interrupt-budget=67584'] },
-  later: {
-    late: ['--invocation-count-for-maglev=1600', '--invocation-count-for-turbofan=12000'],
-    own: ['--invocation-count-for-maglev=400', '--invocation-count-for-turbofan=3000'],
-  },
-} as const
+const SETTINGS = { late: '--interrupt-budget=264000', own: '--interrupt-budget=67584' }
 
 /**
  * Processor time after which V8's own settings are back, milliseconds: 500 transfers take less, and a process that has
@@ -41,18 +36,17 @@ const PROCESS_TIME: ProcessTime = {
 }
 
 /**
- * Has V8 optimize later while the process is new. It changes V8 for everything in the process, so it is only for the
- * commands' own process.
+ * Has V8 of Node 20 optimize later while the process is new. It changes V8 for everything in the process, so it is only
+ * for the commands' own process.
  */
 export function delayOptimization(time: ProcessTime = PROCESS_TIME): void {
-  const release = Number.parseInt(process.versions.node, 10)
-  const { late, own } = release < 22 ? SETTINGS.node20 : SETTINGS.later
-  for (const flag of late) v8.setFlagsFromString(flag)
+  if (Number.parseInt(process.versions.node, 10) >= 22) return
+  v8.setFlagsFromString(SETTINGS.late)
   const check = () => {
     const left = UNTIL_MS - time.used()
     // One busy thread cannot use up the rest sooner.
     if (left > 0) time.later(Math.max(left, 100), check)
-    else for (const flag of own) v8.setFlagsFromString(flag)
+    else v8.setFlagsFromString(SETTINGS.own)
   }
   check()
 }
