@@ -30,8 +30,11 @@ WORKDIR /app
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 COPY genesis genesis
+# The documents that the node serves, and the sources of the contracts that --predeploy names.
+COPY docs docs
+COPY packages/tandem-predeploys packages/tandem-predeploys
 COPY scripts/healthcheck.mjs scripts/healthcheck.mjs
-COPY package.json LICENSE ./
+COPY package.json LICENSE README.md ./
 # The chain lies in a volume that belongs to the user who runs the node, and so does the place for a volume of keys.
 # Launchers of Anvil look for it on the PATH.
 RUN chmod +x dist/cli/anvil.js && ln -s /app/dist/cli/anvil.js /usr/local/bin/anvil

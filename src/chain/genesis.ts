@@ -96,6 +96,8 @@ export interface LocalGenesis {
   readonly timestamp?: number | undefined
   /** Further accounts; they replace those of the same address. */
   readonly alloc?: GenesisAlloc | undefined
+  /** Nonces of accounts, whichever balance they have. */
+  readonly nonces?: ReadonlyMap<Hex, bigint> | undefined
 }
 
 /** Accounts of a genesis by address. */
@@ -109,7 +111,7 @@ export type GenesisAlloc = ReadonlyMap<Hex, Partial<Omit<GenesisAccount, 'isCont
 export function parseGenesis(
   json: unknown,
   config: ChainConfig,
-  { addresses, balance, timestamp, alloc = new Map() }: LocalGenesis = { addresses: [] },
+  { addresses, balance, timestamp, alloc = new Map(), nonces = new Map() }: LocalGenesis = { addresses: [] },
 ): Genesis {
   const parsed = genesisFile.safeParse(json)
   if (!parsed.success) {
@@ -126,6 +128,9 @@ export function parseGenesis(
   for (const [address, { balance = 0n, nonce = 0n, code, storage }] of alloc) {
     const isContract = code !== undefined
     accounts.set(address, { balance, nonce, isContract, ...(code && { code }), ...(storage && { storage }) })
+  }
+  for (const [address, nonce] of nonces) {
+    accounts.set(address, { balance: 0n, isContract: false, ...accounts.get(address), nonce })
   }
   const historicalRoot = added.length === 0 && alloc.size === 0 ? file.stateRoot : undefined
   return {

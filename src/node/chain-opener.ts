@@ -1,7 +1,7 @@
 /** Opens the chains of a node: the one that it starts with, and those that a reset puts in its place. */
 import type { AbiRegistry } from '../abi/registry.ts'
 import type { ChainConfig } from '../chain/config.ts'
-import type { Genesis } from '../chain/genesis.ts'
+import type { Genesis, GenesisAlloc } from '../chain/genesis.ts'
 import type { Network } from '../chain/network.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import { createEngine } from '../engine/create-engine.ts'
@@ -28,6 +28,7 @@ import {
   genesisOf,
   joiningOf,
   miningOf,
+  newContracts,
   openPeg,
   predeployed,
   refuseTakenFork,
@@ -143,7 +144,7 @@ export class ChainOpener {
     const place = { store, now, random, logger, config, remote, ...own }
     const peg = await openPeg(options, place)
     if (forked !== undefined && peg === undefined) await refuseTakenFork(store)
-    const contracts = forked === undefined ? undefined : await predeployed(options, config)
+    const contracts = forked && (await this.#contractsOn(forked.remote, config))
     const engine = await createEngine({
       ...this.#settings(),
       parentChain: peg?.parentChain,
@@ -167,6 +168,13 @@ export class ChainOpener {
     peg?.attach(engine)
     this.#peg = peg
     return engine
+  }
+
+  /** The well-known contracts of a fork. Those that were asked for by name are looked up on its upstream. */
+  async #contractsOn(remote: RemoteChain, config: ChainConfig): Promise<GenesisAlloc> {
+    const { options } = this.#parts
+    const contracts = await predeployed(options, config)
+    return options.predeploy.length === 0 ? contracts : newContracts(remote, contracts)
   }
 
   /** The options of the node that are those of its engine. */

@@ -36,7 +36,7 @@ import { keyFilesIn } from '../store/key-files.ts'
 import { createMemoryStore } from '../store/memory-store.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { type AccountChanges, editOf } from './account-changes.ts'
-import { addArtifacts, addSources } from './added-sources.ts'
+import { addArtifacts, addPredeploySources, addSources } from './added-sources.ts'
 import { ChainOpener, type NodeParts } from './chain-opener.ts'
 import { InProcessCaller, type ProviderMessage } from './in-process-caller.ts'
 import { networkOf } from './network-file.ts'
@@ -158,7 +158,11 @@ async function openNode(
   })
   chains.runLast()
   if (joining === undefined && from === undefined) {
-    await addArtifacts(engine, parts).catch(async (error) => {
+    const add = async () => {
+      await addPredeploySources(engine, parts)
+      await addArtifacts(engine, parts)
+    }
+    await add().catch(async (error) => {
       await engine.close()
       throw error
     })

@@ -15,6 +15,7 @@ import { type Genesis, type GenesisAlloc, LOCAL_BALANCE, parseGenesis } from '..
 import { isLocalNetwork, type Network } from '../chain/network.ts'
 import { chosenHeights } from '../chain/rule-choice.ts'
 import { RuleChoiceError } from '../chain/rule-names.ts'
+import { equal } from '../encoding/bytes.ts'
 import type { Hex } from '../encoding/hex.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import type { AccountEdit } from '../engine/dev/state-edits.ts'
@@ -129,6 +130,28 @@ export async function predeployed(
   return predeployedAccounts(names, chainId)
 }
 
+/** The nonces of those who have deployed well-known contracts. */
+async function noncesOf({ predeploy }: ResolvedNodeOptions): Promise<ReadonlyMap<Hex, bigint>> {
+  if (predeploy.length === 0) return new Map()
+  const { predeployedNonces } = await import('../chain/predeploys/predeploys.ts')
+  return predeployedNonces(predeploy)
+}
+
+/** The named contracts that the upstream of a fork does not have: one that it has keeps its nonce and storage. */
+export async function newContracts(
+  remote: Pick<RemoteChain, 'point' | 'stateAt'>,
+  contracts: GenesisAlloc,
+): Promise<GenesisAlloc> {
+  const state = remote.stateAt(remote.point)
+  await state.fetch([...contracts.keys()].map((address) => ({ kind: 'account', address })))
+  const isThere = (address: Hex, code: Uint8Array | undefined) => {
+    const account = state.account(address)?.account
+    const own = account && state.code(account.codeHash)
+    return own !== undefined && code !== undefined && equal(own, code)
+  }
+  return new Map([...contracts].filter(([address, { code }]) => !isThere(address, code)))
+}
+
 /** What a fork begins with: the upstream's state, in which the local accounts have their balance. */
 export function forkStart(
   forked: Pick<ForkStart, 'remote' | 'unpaid'>,
@@ -174,6 +197,7 @@ export async function genesisOf(
     balance: accountBalance,
     timestamp,
     alloc: new Map([...(await predeployed(options, config)), ...alloc]),
+    nonces: await noncesOf(options),
   })
 }
 

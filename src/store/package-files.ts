@@ -1,5 +1,9 @@
 /** The files that the package has beside its code: its manifest, the genesis of each network, its documents. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { brotliDecompressSync } from 'node:zlib'
 import type { BridgeName } from '../chain/network.ts'
 
 /** Two folders up, both from here and from the chunks of the bundle, which are as deep. */
@@ -25,6 +29,35 @@ export function packageVersion(): string {
 /** The genesis file of a network, not yet checked. */
 export function readGenesisFile(chain: BridgeName): unknown {
   return readJson(`genesis/${chain}.json`)
+}
+
+const SOURCES_PACKAGE = 'tandem-predeploys'
+
+/** The folder of the package with the sources of predeployed contracts: installed beside this one, or in its repository. */
+function sourcesFolder(): URL | undefined {
+  for (const base of [import.meta.url, join(process.cwd(), 'package.json')]) {
+    try {
+      return new URL(
+        'sources/',
+        pathToFileURL(createRequire(base).resolve(`${SOURCES_PACKAGE}/package.json`)),
+      )
+    } catch {
+      // Not installed there.
+    }
+  }
+  const folder = new URL(`packages/${SOURCES_PACKAGE}/sources/`, PACKAGE)
+  return existsSync(folder) ? folder : undefined
+}
+
+/**
+ * The build-info with the sources of predeployed contracts, not yet checked. `undefined` where the package that has them is
+ * not installed, or has none of that name.
+ */
+export function readPredeploySources(name: string): unknown {
+  const folder = sourcesFolder()
+  const file = folder && new URL(`${name}.json.br`, folder)
+  if (file === undefined || !existsSync(file)) return undefined
+  return JSON.parse(brotliDecompressSync(readFileSync(file)).toString())
 }
 
 /** Documents for those who change the code, which the package does not have. */

@@ -1,18 +1,20 @@
 /**
- * The chains of a pool by path: `/c/<name>`, and `/c/<name>/<key>` where API keys are in use. Below are the explorer of each, and
- * its APIs of explorers and verifiers.
+ * The chains of a pool by path: `/c/<name>`, and `/c/<name>/<key>` where API keys are in use. Below are the explorer of each,
+ * its APIs of explorers and verifiers, and its tools for agents.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ApiAnswers } from '../apis/request.ts'
 import { NodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import type { AnsweringNode } from '../mcp/node-access.ts'
 import type { Node } from '../node/node.ts'
 import type { LivePool } from '../node/pool.ts'
 import { ApiPages } from './api-pages.ts'
 import type { Explorer } from './explorer.ts'
 import { pathOf } from './incoming-request.ts'
 import type { ApiKeyClient } from './keys/api-key-client.ts'
+import type { McpPages } from './mcp-pages.ts'
 import { clientAt } from './page-key.ts'
 import type { Policy } from './policy.ts'
 import {
@@ -41,6 +43,8 @@ export interface ChainsParts {
   readonly explorer: Explorer | undefined
   /** The APIs of the base, by which requests to those of chains are refused; absent where they are turned off. */
   readonly apis: ApiAnswers | undefined
+  /** The tools for agents; absent unless they are turned on. */
+  readonly mcp: McpPages | undefined
   readonly sockets: Pick<WebSocketListener, 'accept' | 'disconnectFrom'>
   readonly logger: Logger
   /** Called with the dispatcher of each new chain. */
@@ -87,7 +91,8 @@ export class Chains {
   readonly handle: RpcHandler = (request, response) => {
     const { authentication } = this.#parts.policy
     const path = pathOf(request.url)
-    if (this.#handleApi(request, response, path) || this.#handleExplorer(request, response, path)) return
+    if (this.#handleApi(request, response, path) || this.#handleAgent(request, response, path)) return
+    if (this.#handleExplorer(request, response, path)) return
     const needsKey = request.method !== 'OPTIONS' && authentication !== undefined
     if (needsKey && authentication.authenticate(path) === undefined) return refuse(response, UNAUTHORIZED)
     const name = this.#nameIn(path)
@@ -144,6 +149,19 @@ export class Chains {
       refusal: (...given) => apis.refusal(...given),
     }
     return new ApiPages({ apis: own, policy, logger }).handle(request, response, place.prefix)
+  }
+
+  /** Answers an agent about a chain, which its first call of a method makes; false for other pages. */
+  #handleAgent(request: IncomingMessage, response: ServerResponse, path: string): boolean {
+    const { mcp, base } = this.#parts
+    const place = this.#placeIn(path)
+    if (mcp === undefined || place === undefined) return false
+    const node: AnsweringNode = {
+      methods: base.methods ?? [],
+      dispatchText: async (text, session) =>
+        (await this.#dispatcherOf(place.name)).dispatchText(text, session),
+    }
+    return mcp.handle(request, response, { prefix: place.prefix, node })
   }
 
   /** Sends the explorer of a chain, which is made by its first call; false for other pages. */

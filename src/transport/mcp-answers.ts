@@ -24,28 +24,27 @@ const BATCH = JSON.stringify({
   },
 })
 
-/** The answers of one node to all agents. */
+/** The answers of a server to all agents. */
 export class AgentAnswers {
-  readonly #node: AnsweringNode
   readonly #groups: ReadonlySet<ToolGroup>
   readonly #logger: Logger
   readonly #answers = new Answers()
   readonly #version = packageVersion()
 
-  constructor(node: AnsweringNode, groups: ReadonlySet<ToolGroup>, logger: Logger) {
-    this.#node = node
+  constructor(groups: ReadonlySet<ToolGroup>, logger: Logger) {
     this.#groups = groups
     this.#logger = logger
   }
 
-  /** The reply to one message; its text is empty where there is nothing to say. */
+  /** The reply to one message about a node; its text is empty where there is nothing to say. */
   async answer(
+    node: AnsweringNode,
     session: Session,
     headers: IncomingHttpHeaders,
     body: string,
   ): Promise<{ readonly status: number; readonly text: string }> {
     if (body.trimStart().startsWith('[')) return { status: 400, text: BATCH }
-    const access = nodeAccess(this.#node, session, {
+    const access = nodeAccess(node, session, {
       groups: this.#groups,
       answers: this.#answers,
       howToAllow: (group) => `start the node with --mcp-allow ${group}`,

@@ -1,4 +1,7 @@
-/** The tools for agents at `/mcp`, and at `/<key>/mcp` where keys are in use: hosts, origins, keys and limits are those of the policy. */
+/**
+ * The tools for agents at `/mcp`, at `/<key>/mcp` where keys are in use, and below `/c/<name>` for the chains of a pool: hosts,
+ * origins, keys and limits are those of the policy.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isTooComplex } from '../encoding/json-complexity.ts'
 import type { Logger } from '../logger.ts'
@@ -28,7 +31,7 @@ import { isJsonBody } from './rpc-handler.ts'
 import type { TextDispatcher } from './text-dispatcher.ts'
 
 const SESSION = openSession('mcp')
-const PATH = /^(.*)\/mcp$/
+const PATH = /^((?:\/[^/]+)?)\/mcp$/
 /** Lists and objects within each other, in one message. */
 const MOST_DEPTH = 100
 
@@ -56,12 +59,18 @@ export function openMcp(
   return new McpPages({ node, policy, mcpAllow, logger })
 }
 
-/** What stands before `/mcp` in a path, a key or nothing; `undefined` for another path. */
+/** What stands before `/mcp` in a path, a slash with a key or nothing; `undefined` for another path. */
 export function mcpPath(path: string): string | undefined {
   return PATH.exec(path)?.[1]
 }
 
-/** The tools of one node behind one policy. The code of the protocol is loaded with the first request. */
+/** Another node than that of the server: a chain of a pool, and the part of the path that names it. */
+export interface McpPlace {
+  readonly prefix: string
+  readonly node: AnsweringNode
+}
+
+/** The tools of a server behind one policy. The code of the protocol is loaded with the first request. */
 export class McpPages {
   readonly #parts: Parts
   #answers: Promise<AgentAnswers> | undefined
@@ -70,40 +79,55 @@ export class McpPages {
     this.#parts = parts
   }
 
-  /** Answers a request to `/mcp`; false when it is for another page, and for preflights. */
-  handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const before = mcpPath(pathOf(request.url))
+  /** Answers a request to `/mcp` of a node; false when it is for another page, and for preflights. */
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { prefix, node }: McpPlace = { prefix: '', node: this.#parts.node },
+  ): boolean {
+    const before = mcpPath(pathOf(request.url).slice(prefix.length))
     const { authentication } = this.#parts.policy
     const isOther = before === undefined || (authentication === undefined && before !== '')
     if (isOther || request.method === 'OPTIONS') return false
     const client = authentication?.authenticate(before)
     if (authentication !== undefined && client === undefined) refuse(response, UNAUTHORIZED)
     else if (request.method !== 'POST') refuse(response, wrongVerb(RPC_VERBS))
-    else this.#readBody(request, response, client)
+    else this.#readBody(request, response, node, client)
     return true
   }
 
-  #readBody(request: IncomingMessage, response: ServerResponse, client: ApiKeyClient | undefined): void {
+  #readBody(
+    request: IncomingMessage,
+    response: ServerResponse,
+    node: AnsweringNode,
+    client: ApiKeyClient | undefined,
+  ): void {
     const exchange = new HttpExchange(request, response, this.#parts.policy, false)
     if (!isJsonBody(request.headers)) return void decline(exchange, WRONG_TYPE)
     exchange.readBody((body) => {
       // The key may have been revoked while the body was arriving.
       if (client?.key.isGood() === false) return void decline(exchange, UNAUTHORIZED)
       if (isTooComplex(body, MOST_DEPTH)) return void decline(exchange, TOO_COMPLEX_BODY)
-      this.#answer(exchange, client, body).catch((error) => {
+      this.#answer(exchange, node, client, body).catch((error) => {
         this.#parts.logger.error('a request of an agent failed', { error, request: exchange.requestId })
         decline(exchange, BROKEN)
       })
     })
   }
 
-  async #answer(exchange: HttpExchange, client: ApiKeyClient | undefined, body: string): Promise<void> {
+  async #answer(
+    exchange: HttpExchange,
+    node: AnsweringNode,
+    client: ApiKeyClient | undefined,
+    body: string,
+  ): Promise<void> {
     const spent = await client?.charge(1)
     if (spent !== undefined) return decline(exchange, spentLimit(spent.message, spent.retryAfterSeconds))
     const { policy } = this.#parts
     this.#answers ??= this.#load()
     const answers = await this.#answers
-    const { status, text } = await answers.answer(this.#session(exchange, client), exchange.headers, body)
+    const session = this.#session(exchange, client)
+    const { status, text } = await answers.answer(node, session, exchange.headers, body)
     const length = Buffer.byteLength(text)
     if (exchange.isGone) return
     if (length > SMALL_BYTES && !policy.reserve(exchange, length)) return decline(exchange, BUSY)
@@ -112,8 +136,8 @@ export class McpPages {
 
   async #load(): Promise<AgentAnswers> {
     const { AgentAnswers } = await import('./mcp-answers.ts')
-    const { node, mcpAllow, logger } = this.#parts
-    return new AgentAnswers(node, groupsAllowed(mcpAllow), logger)
+    const { mcpAllow, logger } = this.#parts
+    return new AgentAnswers(groupsAllowed(mcpAllow), logger)
   }
 
   #session(exchange: HttpExchange, client: ApiKeyClient | undefined): Session {

@@ -158,6 +158,7 @@ class NodeServer {
         base: dispatcher,
         explorer: this.#explorer,
         apis: options.explorerApi ? node.apis : undefined,
+        mcp: this.#mcp,
         policy,
         sockets: this.#sockets,
         logger,

@@ -281,6 +281,46 @@ describe('keys', () => {
   })
 })
 
+describe('the chains of a pool', () => {
+  it('have tools of their own, and are made by the first that calls a method', async () => {
+    const served = await servedNode({}, { mcp: true, mcpAllow: ['test'], pool: 1 })
+    const agent = await agentAt(served.url, '/c/one/mcp')
+    const { tools } = await agent.client.listTools()
+    expect(tools.map(({ name }) => name)).toContain('evm_mine')
+    await agent.json('evm_mine')
+    expect(await agent.json('eth_blockNumber')).toBe('0x1')
+    expect(await served.call('eth_blockNumber')).toBe('0x0')
+    const full = await agentAt(served.url, '/c/two/mcp')
+    expect(await full.tool('eth_blockNumber')).toEqual({
+      texts: [expect.stringContaining('drop one with DELETE /c/<name>')],
+      isError: true,
+    })
+    const message = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    for (const path of ['/c/-/mcp', '/c/one/two/mcp', '/c/mcp'])
+      expect((await served.post(message, ACCEPT, path)).body.result, path).not.toEqual({})
+    await Promise.all([agent.close(), full.close()])
+    await served.close()
+  })
+
+  it('have none unless they are turned on', async () => {
+    const served = await servedNode({}, { pool: 1 })
+    await expect(agentAt(served.url, '/c/one/mcp')).rejects.toThrow()
+    await served.close()
+  })
+
+  it('need the key behind the name', async () => {
+    const keys = keyFile()
+    const key = await keys.add('reader')
+    const served = await servedNode({}, { mcp: true, pool: 1, apiKeys: keys.file })
+    await expect(agentAt(served.url, '/c/one/mcp')).rejects.toThrow()
+    const agent = await agentAt(served.url, `/c/one/${key}/mcp`)
+    expect(await agent.json('eth_blockNumber')).toBe('0x0')
+    await agent.close()
+    await served.close()
+    keys.remove()
+  })
+})
+
 const ACCEPT = { Accept: 'application/json, text/event-stream' }
 
 describe('requests that are no messages of the protocol', () => {

@@ -22,6 +22,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCommand } from '../support/command.ts'
 import { artifact } from '../support/contracts.ts'
@@ -102,10 +103,11 @@ let contents: string[]
 /** What npm printed while it installed. */
 let installed: { readonly stdout: string; readonly stderr: string }
 beforeAll(async () => {
-  const [node, plugin, containers] = await Promise.all([
+  const [node, plugin, containers, sources] = await Promise.all([
     pack(),
     npmPack(join(ROOT, 'packages/hardhat-tandem')),
     npmPack(join(ROOT, 'packages/testcontainers-tandem')),
+    npmPack(join(ROOT, 'packages/tandem-predeploys')),
   ])
   packed = node
   contents = packed.files.map(({ path }) => path)
@@ -120,7 +122,7 @@ beforeAll(async () => {
   const local = ['--registry', registry.url, '--cache', join(folder, 'cache'), '--prefer-dedupe']
   const from = process.env.PACK_INSTALL === 'npm' ? [] : local
   const flags = ['--no-audit', '--no-fund', '--ignore-scripts', ...from]
-  const archives = [node, plugin, containers].map(({ filename }) => join(folder, filename))
+  const archives = [node, plugin, containers, sources].map(({ filename }) => join(folder, filename))
   installed = await run('npm', ['install', ...flags, ...archives], {
     cwd: clean,
     env: { ...withoutSettings(process.env), npm_config_userconfig: join(folder, 'no-npmrc') },
@@ -356,6 +358,31 @@ describe('the packed package', () => {
       'viem',
       'vitest',
     ])
+  })
+})
+
+describe('the packed sources of predeployed contracts', () => {
+  it('are found beside the package, with the licences of all files', async () => {
+    const own = join(clean, 'node_modules/tandem-predeploys')
+    writeFileSync(
+      join(clean, 'predeploys.js'),
+      `import { createNode } from 'tandem'
+      const node = await createNode({ predeploy: ['permit2'] })
+      const params = ['0x000000000022d473030f116ddee9f6b43ac78ba3']
+      console.log(JSON.stringify(await node.request({ method: 'evm_sourcesAt', params })))
+      await node.close()`,
+    )
+    const { stdout } = await run(process.execPath, ['--no-warnings', 'predeploys.js'], { cwd: clean })
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'Permit2', file: 'src/Permit2.sol' })
+    const licences = readdirSync(join(own, 'sources')).flatMap((file) => {
+      const { input } = JSON.parse(brotliDecompressSync(readFileSync(join(own, 'sources', file))).toString())
+      const texts = Object.values<{ content: string }>(input.sources).map(({ content }) => content)
+      return texts.map((text) => /SPDX-License-Identifier: ?(\S+)/.exec(text)?.[1])
+    })
+    const known = ['AGPL-3.0-only', 'GPL-3.0', 'MIT']
+    expect([...new Set(licences)].filter((licence) => !known.includes(licence ?? ''))).toEqual([])
+    const kinds = readdirSync(join(own, 'licences')).map((name) => name.split('-')[0])
+    expect(new Set(kinds)).toEqual(new Set(known.map((licence) => licence.split('-')[0])))
   })
 })
 

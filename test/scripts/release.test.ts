@@ -11,7 +11,12 @@ describe('a release', () => {
 
   it('has one version in all packages', () => {
     const manifests = packageFolders(process.cwd()).map(manifestIn)
-    expect(manifests.map(({ name }) => name)).toEqual(['tandem', 'hardhat-tandem', 'testcontainers-tandem'])
+    expect(manifests.map(({ name }) => name)).toEqual([
+      'tandem',
+      'hardhat-tandem',
+      'tandem-predeploys',
+      'testcontainers-tandem',
+    ])
     const version = commonVersion(manifests)
     expect(version).toMatch(/^\d+\.\d+\.\d+$/)
     const other = { name: 'other', version: '9.9.9' }

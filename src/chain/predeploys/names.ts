@@ -11,7 +11,14 @@ export const PREDEPLOY_NAMES = [
   'entrypoint-0.6',
   'entrypoint-0.7',
   'entrypoint-0.8',
+  'relay',
 ] as const
 
 /** One of them; `entrypoint` is all three releases. */
 export type PredeployName = (typeof PREDEPLOY_NAMES)[number]
+
+/** The names of single contracts or releases that the names stand for, each once. */
+export function singleNames(names: readonly PredeployName[]): readonly PredeployName[] {
+  const releases = PREDEPLOY_NAMES.filter((name) => name.startsWith('entrypoint-'))
+  return [...new Set(names.flatMap((name) => (name === 'entrypoint' ? releases : [name])))]
+}

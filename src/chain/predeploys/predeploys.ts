@@ -2,39 +2,16 @@
  * Well-known contracts with the code, nonce and storage that their deployment leaves at their addresses.
  *
  * `codes.json` has the runtime code, zeros where a constructor writes what depends on the chain. The codes are those of the
- * sources below; `test/chain/predeploys` compares their hashes with published ones.
+ * sources below; `test/chain/predeploys` compares their hashes with published ones, and that of RIF Relay with what its
+ * creation code makes.
  */
 import { concat, fromBigIntFixed } from '../../encoding/bytes.ts'
 import { keccak256 } from '../../encoding/hash.ts'
 import { fromHex, type Hex } from '../../encoding/hex.ts'
 import codes from './codes.json' with { type: 'json' }
+import type { Domain, Predeploy } from './model.ts'
 import type { PredeployName } from './names.ts'
-
-/** A contract. */
-export interface Predeploy {
-  readonly title: string
-  readonly address: Hex
-  /** Where its source is, and the licence of that. */
-  readonly source: string
-  readonly licence: string
-  /** Key in `codes.json`. */
-  readonly code: keyof typeof codes
-  /** Of the account: 1, and one more for each contract that its constructor creates; 0 where Anvil has it so. */
-  readonly nonce: bigint
-  /** Storage that its constructor writes: slots and values. */
-  readonly storage?: readonly (readonly [slot: bigint, value: bigint])[]
-  /** What its constructor writes into the code for the chain. */
-  readonly domain?: Domain
-}
-
-/** The domain of EIP-712 of a contract, which its constructor computes; positions in bytes of the code. */
-interface Domain {
-  readonly chainIdAt: number
-  readonly separatorAt: number
-  readonly type: string
-  /** Members of the domain before the chain id, which are hashed each. */
-  readonly texts: readonly string[]
-}
+import { RELAY, RELAY_NONCES } from './relay.ts'
 
 const ENTRYPOINT = {
   source: 'https://github.com/eth-infinitism/account-abstraction',
@@ -155,6 +132,7 @@ export const PREDEPLOYS: Readonly<Record<PredeployName, readonly Predeploy[]>> =
       },
     },
   ],
+  relay: RELAY,
   entrypoint: [...ENTRYPOINT_6, ...ENTRYPOINT_7, ...ENTRYPOINT_8],
   'entrypoint-0.6': ENTRYPOINT_6,
   'entrypoint-0.7': ENTRYPOINT_7,
@@ -204,4 +182,9 @@ export function predeployedAccounts(
       return [address, { code: codeOn(chainId, contract), nonce, storage: new Map(storage) }]
     }),
   )
+}
+
+/** The nonces that the deployments of the named contracts leave on their senders of a new local chain. */
+export function predeployedNonces(names: readonly PredeployName[]): ReadonlyMap<Hex, bigint> {
+  return names.includes('relay') ? RELAY_NONCES : new Map()
 }

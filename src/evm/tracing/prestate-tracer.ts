@@ -96,7 +96,11 @@ export class PrestateTracer implements Tracer {
     const addresses = [...this.#reads]
     this.#touched = addresses.map(([address, { account, slots }]) => {
       const left = after.account(address)
-      const storage = new Map([...slots.keys()].map((slot) => [slot, after.storage(address, slot)] as const))
+      // A new contract has no storage below, so its writes read none.
+      const written = left !== undefined && this.#created.has(address) ? after.cells(address).keys() : []
+      const storage = new Map(
+        [...slots.keys(), ...written].map((slot) => [slot, after.storage(address, slot)] as const),
+      )
       return {
         address,
         before: snapshot(account, slots, before),

@@ -222,6 +222,23 @@ describe('the tracers', () => {
     })
   })
 
+  it('prestateTracer shows what a constructor stores, as that of geth does for each SSTORE', async () => {
+    const node = await createNode()
+    const request = (method: string, ...params: unknown[]) => node.request({ method, params })
+    const [from] = (await request('eth_accounts')) as Hex[]
+    // Stores 42 in slot 7, and returns one byte of code.
+    const data = '0x602a60075560016000f3'
+    const hash = await request('eth_sendTransaction', { from, data, gas: '0x30d40' })
+    const made = await request('debug_traceTransaction', hash, {
+      tracer: 'prestateTracer',
+      tracerConfig: { diffMode: true },
+    })
+    const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
+    const { post } = made as { post: object }
+    expect(Object.values(post)).toContainEqual({ code: '0x00', storage: { [word(7)]: word(42) } })
+    await node.close()
+  })
+
   it('4byteTracer, noopTracer and muxTracer have geth’s results', async () => {
     expect(await trace(counted, { tracer: '4byteTracer' })).toEqual({ '0xa1b2c3d4-1': 1 })
     expect(await trace(counted, { tracer: 'noopTracer' })).toEqual({})
