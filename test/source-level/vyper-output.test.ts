@@ -234,6 +234,17 @@ describe.each(['0.4.0', '0.4.3'])('a stack trace of Vyper %s', (version) => {
     ])
   })
 
+  it('stops in the debugger at what fails', async () => {
+    const data = vault.data('store', 101)
+    const params = [{ to: vault.to, data }]
+    const place = await vault.node.request({ method: 'evm_debugCall', params })
+    const stack = [
+      { function: '_check', line: inLimits('"too much"') },
+      { function: 'store', line: line('limits._check') },
+    ]
+    expect(place).toMatchObject({ reason: 'failure', stack })
+  })
+
   it('says less where the tree of a module is not known', async () => {
     const { 'limits.vy': _, ...sources } = build.output.sources
     const alone = { ...build, output: { ...build.output, sources } }

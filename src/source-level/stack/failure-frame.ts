@@ -4,6 +4,7 @@ import { FAILURE } from '../../evm/failure.ts'
 import { revertReason } from '../../evm/failure-message.ts'
 import type { FrameFailure } from '../../evm/tracing/call-frame.ts'
 import type { RecordedMessage } from '../message-recorder.ts'
+import { contains, type FunctionModel, isSameRange } from '../source-file.ts'
 import { type MessageRun, OP } from './message-run.ts'
 import type { Place, StackFrame } from './stack-frame.ts'
 
@@ -37,18 +38,38 @@ export function revertFrame(run: MessageRun, place: Place | undefined): StackFra
     : { kind: 'revert', place, output }
 }
 
+/**
+ * The place of a failure in code that the compiler shares between functions: where only a statement or the function is known, and
+ * the last call site is in that, it is the call of that code.
+ */
+export function atCallSite(
+  frames: readonly StackFrame[],
+  place: Place | undefined,
+): { readonly frames: readonly StackFrame[]; readonly place: Place | undefined } {
+  const site = frames.at(-1)
+  const isInside =
+    site?.kind === 'call' &&
+    site.place !== undefined &&
+    place !== undefined &&
+    contains(place.range, site.place.range) &&
+    !isSameRange(place.range, site.place.range)
+  return isInside ? { frames: frames.slice(0, -1), place: site.place } : { frames, place }
+}
+
 /** A panic; replaces the frames of the function of the compiler that made it. */
 export function withPanic(
   run: MessageRun,
   frames: readonly StackFrame[],
   found: Place | undefined,
+  active: FunctionModel | undefined,
 ): StackFrame[] | undefined {
   const panic = panicCode(run.message.output)
   if (panic === undefined) return undefined
   const kept = frames.at(-1)?.kind === 'internal-call' ? frames.slice(0, -1) : frames
   // A call of a function that was never set is the call site itself.
   const outer = panic === 0x51n ? kept.slice(0, -1) : kept
-  return [...outer, { kind: 'panic', place: found ?? run.lastPlace(), panic, output: run.message.output }]
+  const { place, frames: around } = atCallSite(outer, found ?? run.lastPlace(active))
+  return [...around, { kind: 'panic', place, panic, output: run.message.output }]
 }
 
 /** The text of a custom error with its arguments; `undefined` when it is not known. */
@@ -65,7 +86,7 @@ export function customErrorFrame(
   const text = errorText(run)
   return {
     kind: 'custom-error',
-    place: found ?? run.lastPlace(),
+    place: found,
     output,
     ...(text !== undefined && { text }),
   }

@@ -12,6 +12,7 @@ export const OP = {
   CODESIZE: 0x38,
   CODECOPY: 0x39,
   EXTCODESIZE: 0x3b,
+  RETURNDATACOPY: 0x3e,
   JUMP: 0x56,
   JUMPI: 0x57,
   JUMPDEST: 0x5b,
@@ -148,14 +149,29 @@ export class MessageRun {
     return index
   }
 
-  /** The last place inside a function. */
-  lastPlace(): Place | undefined {
+  /**
+   * In optimised code, is nothing of the function that runs in what ran from a number on, but for the range of a call before it?
+   * Code of the compiler has the range of the contract, or that of another function that it was made for first.
+   */
+  leavesOnly(range: SourceRange, from: number, active: FunctionModel | undefined): boolean {
+    for (let index = from; index < this.length; index++) {
+      const here = this.at(index)?.range
+      if (here === undefined || isSameRange(here, range)) continue
+      if (active === undefined || here.file.functionAround(here) === undefined) continue
+      if (this.code.mayRunIn(active, here)) return false
+    }
+    return true
+  }
+
+  /** The last place inside a function, of those that can be a part of the one that runs. */
+  lastPlace(active?: FunctionModel): Place | undefined {
     let checked: SourceRange | undefined
     for (let index = this.length - 1; index >= 0; index--) {
       const range = this.at(index)?.range
       if (range === undefined || (checked !== undefined && isSameRange(checked, range))) continue
       const place = placeOf(this.code, range)
-      if (place !== undefined) return place
+      const isPossible = active === undefined || this.code.mayRunIn(active, range)
+      if (place !== undefined && isPossible) return place
       checked = range
     }
     return undefined

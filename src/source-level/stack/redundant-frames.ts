@@ -15,7 +15,8 @@ function isRedundant(frames: readonly StackFrame[], index: number): boolean {
   const nextPlace = next?.place
   if (frame === undefined || next === undefined || place === undefined || nextPlace === undefined)
     return false
-  const last = afterNext?.kind === 'return-data-size' ? afterNext.place : undefined
+  const isOfCall = afterNext?.kind === 'return-data-size' || afterNext?.kind === 'account-without-code'
+  const last = isOfCall ? afterNext.place : undefined
   if (frame.kind === 'call' && last && isSameBytes(place, last) && isSameLine(place, last)) return true
   if (place.function === 'constructor' && nextPlace.function !== 'constructor') return false
   const isRecursion =

@@ -1,11 +1,18 @@
 /** The stack trace of a failed message: the call sites from the outermost on, and how the last frame failed. */
 import type { AbiEntry } from '../../abi/entry.ts'
 import type { Instruction } from '../code-map.ts'
-import type { RecordedMessage } from '../message-recorder.ts'
+import type { RecordedMessage, SentMessage } from '../message-recorder.ts'
 import { type FunctionModel, isSameRange, type SourceRange } from '../source-file.ts'
 import { adjusted, CODE_CHECK, CODE_CHECK_START } from './argument-checks.ts'
 import { beforeRun } from './before-run.ts'
-import { customErrorFrame, type ErrorText, failureFrame, revertFrame, withPanic } from './failure-frame.ts'
+import {
+  atCallSite,
+  customErrorFrame,
+  type ErrorText,
+  failureFrame,
+  revertFrame,
+  withPanic,
+} from './failure-frame.ts'
 import { type CodeOf, lastSent, MessageRun, OP, selectorOf } from './message-run.ts'
 import { withoutRedundant } from './redundant-frames.ts'
 import {
@@ -19,6 +26,7 @@ import {
 import {
   failedByGasOfCallee,
   failsAtCallSite,
+  forwards,
   hasCode,
   hasDataOf,
   isPassedOn,
@@ -93,15 +101,15 @@ function isWithinFunction({ range }: Instruction): boolean {
   return range !== undefined && around !== undefined && !isSameRange(around.range, range)
 }
 
-/** Follows the jumps into functions and out of them. */
-function walk(run: MessageRun): Walk {
+/** Follows the jumps into functions and out of them, of the first instructions of a run. */
+function walk(run: MessageRun, length = run.length): Walk {
   const frames: StackFrame[] = []
   const entries: Entry[] = []
   const called = calledFunction(run)
   let hasEntered = false
   // Before 0.5 functions that transactions call are entered by jumps of no kind.
   const countsStatements = !run.code.isSince(0, 5, 0)
-  for (let index = 0; index < run.length; index++) {
+  for (let index = 0; index < length; index++) {
     const instruction = run.at(index)
     if (instruction === undefined) continue
     hasEntered ||= countsStatements && isWithinFunction(instruction)
@@ -201,24 +209,35 @@ export class StackTracer {
       byCodeCheck(run, walked) ??
       this.#byLastInstruction(run, walked) ??
       byMissingCode(run, walked) ??
-      byUnmappedRevert(run, walked) ?? [...walked.frames, failureFrame(run.message, failurePlace(run))]
+      byUnmappedRevert(run, walked) ?? [
+        ...walked.frames,
+        failureFrame(run.message, failurePlace(run, walked)),
+      ]
     )
   }
 
-  #bySubmessage(run: MessageRun, { frames, active }: Walk): StackFrame[] | undefined {
+  #bySubmessage(run: MessageRun, walked: Walk): StackFrame[] | undefined {
     const sent = lastSent(run.message)
     if (sent === undefined || run.at(sent.after - 1) === undefined) return undefined
+    const isOwn =
+      sent.message.failure === undefined
+        ? failsAtCallSite(run, sent)
+        : isPassedOn(run, sent) ||
+          isPassedOnByVyper(run, sent) ||
+          isPassedOnByProxy(run, sent, this.#sources.codeOf)
+    if (isOwn) return this.#ofSubmessage(run, sent, walked)
+    // Optimised code fails in code that the compiler shares between call sites.
+    const atSite = run.code.isOptimized ? walk(run, sent.after) : undefined
+    return atSite && failsBehindSite(run, sent, atSite) ? this.#ofSubmessage(run, sent, atSite) : undefined
+  }
+
+  /** The frames of a failure because of a message, or of what it returned. */
+  #ofSubmessage(run: MessageRun, sent: SentMessage, { frames, active }: Walk): StackFrame[] {
     const site = siteFrame(run, sent.after - 1, active)
     if (sent.message.failure === undefined) {
-      if (!failsAtCallSite(run, sent)) return undefined
       const kind = hasCode(sent.message) ? 'return-data-size' : 'account-without-code'
       return withFirst(run, [...frames, { kind, place: site.place }])
     }
-    const isOwn =
-      isPassedOn(run, sent) ||
-      isPassedOnByVyper(run, sent) ||
-      isPassedOnByProxy(run, sent, this.#sources.codeOf)
-    if (!isOwn) return undefined
     const inner = [...this.trace(sent.message)]
     if (failedByGasOfCallee(run, sent)) {
       inner.push({ kind: 'callee-out-of-gas', place: inner.pop()?.place })
@@ -226,8 +245,10 @@ export class StackTracer {
     return withFirst(run, [...frames, site, ...inner])
   }
 
-  #byRefusal(run: MessageRun, { frames }: Walk): StackFrame[] | undefined {
-    const refused = refusedCall(run)
+  #byRefusal(run: MessageRun, walked: Walk): StackFrame[] | undefined {
+    const sent = run.message.sent.at(-1)
+    const { frames, active } = run.code.isOptimized && sent ? walk(run, sent.after) : walked
+    const refused = refusedCall(run, active)
     return refused && withFirst(run, [...frames, refused])
   }
 
@@ -260,16 +281,23 @@ export class StackTracer {
       const before = entry === undefined ? firstFrame(run) : entryFrame(run, entry.instruction)
       if (before !== undefined) frames.push(before)
     }
-    const panicking = withPanic(run, frames, found)
+    const panicking = withPanic(run, frames, found, walked.active)
     if (panicking !== undefined) return withFirst(run, panicking)
-    const custom = customErrorFrame(run, found, this.#sources.errorText)
+    const custom = customErrorFrame(run, found ?? run.lastPlace(walked.active), this.#sources.errorText)
     if (custom !== undefined) return withFirst(run, [...frames, custom])
     if (isInside) {
+      const site = failing === undefined && code.isOptimized ? frames.at(-1) : undefined
+      // Code that the compiler made belongs to its call.
+      if (site?.kind === 'call' && site.place?.function !== undefined) {
+        return withFirst(run, [...frames.slice(0, -1), revertFrame(run, site.place)])
+      }
       // Optimised code may belong to no function.
       const called = code.contract?.bySelector.get(selectorOf(message))
       const start = run.isCreation ? constructorPlace(code) : called && startOf(code, called)
       const place = failing === undefined && code.contract !== undefined ? start : found
-      return place && withFirst(run, [...frames, revertFrame(run, place)])
+      if (place === undefined) return undefined
+      const shared = code.isOptimized ? atCallSite(frames, place) : { frames, place }
+      return withFirst(run, [...shared.frames, revertFrame(run, shared.place)])
     }
     if (last.range !== undefined || message.output.length === 0) return undefined
     return withFirst(run, [...frames, revertFrame(run, contractPlace(code))])
@@ -290,12 +318,22 @@ export class StackTracer {
   }
 }
 
+/** Did optimised code revert behind a message, with nothing of the function that sent it in between? */
+function failsBehindSite(run: MessageRun, sent: SentMessage, { active }: Walk): boolean {
+  if (run.last?.opcode !== OP.REVERT || run.message.output.length > 0) return false
+  // A later one never started.
+  if (run.message.sent.at(-1) !== sent) return false
+  const site = run.at(sent.after - 1)?.range
+  if (site === undefined || !run.leavesOnly(site, sent.after, active)) return false
+  return sent.message.failure === undefined || forwards(run, sent)
+}
+
 /** Where the EVM reports a failure: at the last place, but of new code at the constructor, which had ended. */
-function failurePlace(run: MessageRun): Place | undefined {
+function failurePlace(run: MessageRun, { active }: Walk): Place | undefined {
   const cause = run.message.failure?.cause?.kind
   const isOfCode =
     run.isCreation && (cause === 'other' || cause === 'deposit-out-of-gas' || cause === 'code-prefix')
-  return isOfCode ? constructorPlace(run.code) : run.lastPlace()
+  return isOfCode ? constructorPlace(run.code) : run.lastPlace(active)
 }
 
 /** REVERT and INVALID in code by Vyper. */

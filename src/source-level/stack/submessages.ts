@@ -1,6 +1,7 @@
 /** Failures after a message that the code sent: passed on, caught, or because of what it returned. */
 import { equal } from '../../encoding/bytes.ts'
 import type { RecordedMessage, SentMessage } from '../message-recorder.ts'
+import type { FunctionModel } from '../source-file.ts'
 import { isOutOfGas } from './failure-frame.ts'
 import { type CodeOf, isRefused, lastSent, type MessageRun, OP } from './message-run.ts'
 import { placeOf, type StackFrame } from './stack-frame.ts'
@@ -28,12 +29,37 @@ export function hasCode({ code, isPrecompile }: RecordedMessage): boolean {
   return code !== undefined || isPrecompile
 }
 
+/** Instructions that may run with the gas that is left when a message took all that was left. */
+const MOST_WITHOUT_GAS = 4
+
+/**
+ * Did the message take all gas, of which a call of this chain passes on all that is left, since it failed by INVALID or another
+ * fault (docs/internals/protocol.md#63-calls-and-creations)?
+ */
+function leftNoGas(run: MessageRun, { after, message: { failure } }: SentMessage): boolean {
+  const isFault = failure !== undefined && failure.kind !== 'reverted' && failure.kind !== 'refused'
+  return isFault && run.length - after <= MOST_WITHOUT_GAS
+}
+
 /** Did the code fail because the message failed, with the same data? */
 export function isPassedOn(run: MessageRun, sent: SentMessage): boolean {
   const { message } = run
   if (!hasDataOf(message, sent.message)) return false
   if (isOutOfGas(message.failure) && isOutOfGas(sent.message.failure)) return true
+  if (isOutOfGas(message.failure) && leftNoGas(run, sent)) return true
   return message.output.length > 0 || failsAtCallSite(run, sent)
+}
+
+/** Instructions by which a compiler passes on what a message returned: RETURNDATASIZE, RETURNDATACOPY, REVERT. */
+const FORWARDING = 10
+
+/** Did the code end with passing on what the message returned? */
+export function forwards(run: MessageRun, { after, message }: SentMessage): boolean {
+  if (!run.hasReverted || run.last?.opcode !== OP.REVERT || !hasDataOf(run.message, message)) return false
+  for (let index = Math.max(after, run.length - FORWARDING); index < run.length; index++) {
+    if (run.at(index)?.opcode === OP.RETURNDATACOPY) return true
+  }
+  return false
 }
 
 /** Is it a proxy, whose assembly passes on the failure of the implementation? */
@@ -57,12 +83,14 @@ export function failedByGasOfCallee(run: MessageRun, sent: SentMessage): boolean
 }
 
 /** A message that could not start, where the code reverted at its call site. */
-export function refusedCall(run: MessageRun): StackFrame | undefined {
+export function refusedCall(run: MessageRun, active: FunctionModel | undefined): StackFrame | undefined {
   const sent = run.message.sent.at(-1)
   if (sent === undefined || !isRefused(sent.message) || (lastSent(run.message)?.after ?? 0) > sent.after) {
     return undefined
   }
   const range = run.at(sent.after - 1)?.range
-  if (range === undefined || !run.staysAt(range, sent.after - 1)) return undefined
+  if (range === undefined) return undefined
+  const isOptimized = run.code.isOptimized && forwards(run, sent) && run.leavesOnly(range, sent.after, active)
+  if (!isOptimized && !run.staysAt(range, sent.after - 1)) return undefined
   return { kind: 'call-refused', place: placeOf(run.code, range), text: sent.message.failure?.reason ?? '' }
 }
