@@ -221,7 +221,8 @@ const node = defineConfig({
     entryFileNames: '[name].js',
     chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
     codeSplitting: { groups: START_GROUPS },
-    // Blanks are most of what can be saved; with the names kept, the traces of errors can be read.
+    // Blanks are most of what can be saved, then names of local variables and of private members; with the names of functions,
+    // of classes and of what a module declares kept, the traces of errors can be read.
     minify: {
       compress: false,
       mangle: { toplevel: false, keepNames: true },

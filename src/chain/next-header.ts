@@ -30,10 +30,23 @@ export function emptyLayout(number: number, config: ChainConfig): Layout {
   }
 }
 
-/** The header of a block at a height without parent, content and proof of work, in the layout of that height. */
+/**
+ * The header of a block at a height without parent, content and proof of work, in the layout of that height. Each member by
+ * its name: V8 keeps what is added to a spread outside the object, and copying that takes ten times as long on Node 20.
+ */
 export function emptyHeader(number: number, config: ChainConfig): Header {
+  const { version, ummRoot, edges, baseEvent, bitcoinHeader, merkleProof, coinbaseTransaction } = emptyLayout(
+    number,
+    config,
+  )
   return {
-    ...emptyLayout(number, config),
+    version,
+    ummRoot,
+    edges,
+    baseEvent,
+    bitcoinHeader,
+    merkleProof,
+    coinbaseTransaction,
     parentHash: EMPTY_TRIE_ROOT,
     unclesHash: EMPTY_UNCLES_HASH,
     coinbase: ZERO_ADDRESS,

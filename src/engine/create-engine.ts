@@ -37,7 +37,6 @@ import type { Recordings } from './recording/recordings.ts'
 import { EngineReplica } from './replica.ts'
 import type { Enqueue } from './serial-queue.ts'
 import { CodeMaps } from './sources/code-maps.ts'
-import { SourceDebugger } from './sources/debugger.ts'
 import { SourceStore } from './sources/source-store.ts'
 import { EngineSources } from './sources/sources.ts'
 import { StackTraces } from './sources/stack-traces.ts'
@@ -246,7 +245,13 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
     stackTraces: new StackTraces({ store: sources, maps, names, events, queries }),
     coverage: new EngineCoverage({ recordings, store: sources, maps }),
     gas: new EngineGas({ recordings, maps, vm: parts.vm, events, queries }),
-    debugger: new SourceDebugger({ maps, queries, holdStates, demand: parts.fork?.demand }),
+    // Loaded with the first session.
+    debugger: {
+      async open(...target) {
+        const { SourceDebugger } = await import('./sources/debugger.ts')
+        return new SourceDebugger({ maps, queries, holdStates, demand: parts.fork?.demand }).open(...target)
+      },
+    },
     sources: new EngineSources(sources, queue.enqueueFor()),
     dev: new EngineDevTools(dev, queue.enqueueFor()),
     forCall: (call) => withQueue(engine, open, call),

@@ -18,7 +18,8 @@ import type { Peg } from '../peg/peg.ts'
 import type { Joining } from '../replication/cluster.ts'
 import type { RemoteChain } from '../state/remote/model.ts'
 import { identityOf } from '../store/identity.ts'
-import { openStore, refusalOfStart, type Store } from '../store/level.ts'
+import type { Store, StoreOptions } from '../store/level.ts'
+import { createMemoryStore } from '../store/memory-store.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Start } from './origin.ts'
 import {
@@ -70,6 +71,13 @@ interface Opened {
 
 type Forked = Pick<ForkStart, 'remote' | 'unpaid'>
 
+/** The store of a data directory, or one in memory, for which the code of LevelDB and of its log is not loaded. */
+async function storeOf(options: StoreOptions): Promise<Store> {
+  if (options.dataDir === undefined) return createMemoryStore()
+  const { openStore } = await import('../store/level.ts')
+  return openStore(options)
+}
+
 /** Opens chains, one after another; all begin with the genesis of the first. */
 export class ChainOpener {
   readonly #parts: NodeParts
@@ -115,13 +123,15 @@ export class ChainOpener {
     const { dataDir, fsync } = options
     const identity = identityOf(config, remote?.point)
     const onNotice = (sentence: string) => logger.warn(sentence)
-    const local = given ?? (await openStore({ ...identity, dataDir, fsync, onNotice }))
+    const local = given ?? (await storeOf({ ...identity, dataDir, fsync, onNotice }))
     const joining = await joiningOf(options, config, local, logger)
     const store = joining?.store ?? local
     const engine = await this.#engineOn(store, config, joining, forked).catch(async (error) => {
       await joining?.cancel()
       await store.close()
-      throw dataDir === undefined ? error : await refusalOfStart(dataDir, identity, error)
+      if (dataDir === undefined) throw error
+      const { refusalOfStart } = await import('../store/level.ts')
+      throw await refusalOfStart(dataDir, identity, error)
     })
     this.#last = store
     return { engine, joining }

@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts'
 import { type ForkOrigin, originOf } from '../engine/fork/fork.ts'
 import type { ClusterHealth } from '../replication/model.ts'
 import type { RemoteUsage } from '../state/remote/model.ts'
-import { sizeOfDirectory } from '../store/level.ts'
+import { sizeOfDirectory } from '../store/directory-size.ts'
 
 /** Heights and counts; bytes. */
 export interface Health {

@@ -1,6 +1,4 @@
 /** The database on disk: one ordered keyspace in LevelDB, or the same in memory; opens, writes batches, closes. */
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Directory, damages, journalOf, openChecked, unfinishedRepair } from './checked-level.ts'
 import { headProblem, noteDamage, noteRepair, readCheckpoint } from './checkpoint.ts'
 import { DamagedError, DamagedTablesError, damageNotice, UnreadableError } from './damage.ts'
@@ -266,20 +264,4 @@ async function openUnwritten(dataDir: string, mostBytes?: number): Promise<Unwri
     await level.close()
     throw refusal(dataDir, error)
   }
-}
-
-/** Bytes of all files below a directory. A file that disappears meanwhile, as LevelDB's do, counts nothing. */
-export async function sizeOfDirectory(directory: string): Promise<number> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
-  const sizes = await Promise.all(
-    entries
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) =>
-        stat(join(parentPath, name)).then(
-          ({ size }) => size,
-          () => 0,
-        ),
-      ),
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
 }

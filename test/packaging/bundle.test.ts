@@ -86,6 +86,9 @@ describe('the bundle', () => {
     const ofAgents = [...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => agents.test(id)))
     expect(ofAgents.map((id) => id.slice(SRC.length))).toEqual(['mcp/documents.ts'])
     expect([...packagesIn(eager)].filter((name) => name.startsWith('@modelcontextprotocol/'))).toEqual([])
+    // Loaded with a data directory, and with the first session of the debugger.
+    const others = /\/src\/(store\/level|engine\/sources\/debugger|debugger\/debug-session)\.ts$/
+    expect([...eager].flatMap(({ moduleIds }) => moduleIds.filter((id) => others.test(id)))).toEqual([])
     // Loaded with the first WebSocket, with TLS, and with --fork.
     expect([...packagesIn(eager)]).not.toContain('ws')
     const builtins = new Set([...eager].flatMap(({ imports }) => imports.filter((name) => isBuiltin(name))))

@@ -3,8 +3,9 @@ import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { messageOf } from '../../errors.ts'
+import { sizeOfDirectory } from '../../store/directory-size.ts'
 import { isFreeDirectory } from '../../store/identity.ts'
-import { openStoreForVerification, sizeOfDirectory } from '../../store/level.ts'
+import { openStoreForVerification } from '../../store/level.ts'
 import { type Finding, inOrder } from './finding.ts'
 
 const MIB = 1024 * 1024

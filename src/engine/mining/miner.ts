@@ -120,7 +120,7 @@ export function createMiner(
       )
     }
     const options = {
-      forkDetectionData: forkDetectionOf(built, { ...chain, blocks: branch }),
+      forkDetectionData: forkDetectionOf(built, { config, blockchain: chain.blockchain, blocks: branch }),
       time: unproven.timestamp,
     }
     if (parentChain !== undefined) {
