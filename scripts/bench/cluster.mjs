@@ -2,17 +2,14 @@
  * `npm run bench:cluster`: a leader with 1, 2 and 4 followers, each a process, over one nats-server. Prints the processor
  * time of a read on the followers and the calls per second of all; and under a stream of transactions the processor time
  * of each on every process, and the lag: from the publication of a block's record in the log to the notification of a
- * subscriber. Where the machine does not hold the rate, a second row has four fifths of what it did.
+ * subscriber. Where the machine does not hold the rate, a second row has four fifths of what it did. Last, the writes that
+ * are acknowledged a second to one client and to sixteen; `--only writes` leaves the rest out.
  * Flags: --seconds (of each row, 5 by default), --rate (transactions a second, 1000), --followers (1,2,4).
  */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { Agent, request } from 'node:http'
-import { createServer } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { connect } from '@nats-io/transport-node'
 import { keccak_256 } from '@noble/hashes/sha3.js'
@@ -20,85 +17,20 @@ import { WebSocket } from 'ws'
 import { signTransaction } from '../../dist/chain/transaction.js'
 import { createChunkReader, decodeLogRecord } from '../../dist/replication/record.js'
 import { PREFIX } from '../../dist/store/tables.js'
+import { call, cpuMs, post, startNats, startNode } from './cluster-nodes.mjs'
+import { measureWrites } from './cluster-writes.mjs'
 
 const text = { type: 'string' }
-const { values: flags } = parseArgs({ options: { seconds: text, rate: text, followers: text } })
+const { values: flags } = parseArgs({ options: { seconds: text, rate: text, followers: text, only: text } })
 const SECONDS = Number(flags.seconds ?? 5)
 const RATE = Number(flags.rate ?? 1000)
-const FOLLOWERS = (flags.followers ?? '1,2,4').split(',').map(Number)
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
-/** Processor time in /proc is counted in these, milliseconds. */
-const TICK_MS = 10
+const FOLLOWERS = flags.only === 'writes' ? [] : (flags.followers ?? '1,2,4').split(',').map(Number)
 /** Connections for reads to each follower. */
 const CONNECTIONS = 4
 /** Of the second account of a development chain. */
 const KEY = keccak_256(new TextEncoder().encode('cow1'))
 /** Emits one log without topics on each call: PUSH1 0 PUSH1 0 LOG0 STOP. */
 const LOGGER_CODE = '0x6560006000a0006000526006601af3'
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-/** Processor time of a process so far, milliseconds. */
-function cpuMs({ pid }) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
-}
-
-async function startNats(folder) {
-  const port = await freePort()
-  const child = spawn('nats-server', ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', String(port)], {
-    env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
-  })
-  await new Promise((resolve, reject) => {
-    child.stderr.on('data', (chunk) => String(chunk).includes('Server is ready') && resolve())
-    child.on('error', reject)
-  })
-  return { child, url: `nats://127.0.0.1:${port}` }
-}
-
-async function startNode(args) {
-  const quiet = ['--memory', '--json', '--log-level', 'error', '--port', '0', '--max-batch', '1000']
-  const child = spawn(process.execPath, [MAIN, 'start', ...quiet, ...args])
-  let printed = ''
-  return new Promise((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      printed += chunk
-      const line = printed.split('\n').find((text) => text.includes('"ready":true'))
-      if (line !== undefined) resolve({ child, ...JSON.parse(line) })
-    })
-    child.on('close', (code) => reject(new Error(`a node ended with ${code}: ${printed}`)))
-  })
-}
-
-const agent = new Agent({ keepAlive: true })
-
-/** Posts JSON; the parsed reply. */
-function post(url, body) {
-  return new Promise((resolve, reject) => {
-    const options = { method: 'POST', agent, headers: { 'Content-Type': 'application/json' } }
-    const sent = request(url, options, (response) => {
-      let reply = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk) => (reply += chunk))
-      response.on('end', () => resolve(JSON.parse(reply)))
-    })
-    sent.on('error', reject)
-    sent.end(JSON.stringify(body))
-  })
-}
-
-async function call(url, method, ...params) {
-  const { result, error } = await post(url, { jsonrpc: '2.0', id: 1, method, params })
-  if (error !== undefined) throw new Error(`${method}: ${error.message}`)
-  return result
-}
 
 /** Calls a method on all followers at once until the time is up. */
 async function measureReads(followers, method, params) {
@@ -262,4 +194,5 @@ for (const count of FOLLOWERS) {
     rmSync(folder, { recursive: true, force: true })
   }
 }
+await measureWrites(SECONDS)
 process.exit(0)

@@ -1,5 +1,6 @@
 /** The HTTP APIs of a node beside JSON-RPC: which paths are theirs, and their answers. */
 import type { CurrentEngine } from '../engine/engine-holder.ts'
+import { type Logger, silentLogger } from '../logger.ts'
 import type { Session } from '../rpc/session.ts'
 import { Blockscout } from './blockscout/blockscout.ts'
 import { Etherscan } from './etherscan/etherscan.ts'
@@ -28,6 +29,8 @@ export interface HttpApiParts {
   readonly node: CurrentEngine
   dispatch(text: string, session: Session): Promise<string | undefined>
   readonly compilers?: Compilers | undefined
+  /** Where the progress of compilers is logged; nowhere when absent. */
+  readonly logger?: Logger | undefined
 }
 
 /** The APIs of one node. */
@@ -38,8 +41,8 @@ export class HttpApis implements ApiAnswers {
   readonly #blockscout: Blockscout
   readonly #verifier: Verifier
 
-  constructor({ node, dispatch, compilers }: HttpApiParts) {
-    this.#verifier = new Verifier(node, compilers)
+  constructor({ node, dispatch, compilers, logger = silentLogger }: HttpApiParts) {
+    this.#verifier = new Verifier(node, logger, compilers)
     this.#sourcify = new Sourcify(node, this.#verifier)
     this.#sourcifyV1 = new SourcifyV1(node, this.#verifier)
     this.#blockscout = new Blockscout(node, this.#verifier)

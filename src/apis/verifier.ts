@@ -8,6 +8,7 @@ import type { CurrentEngine } from '../engine/engine-holder.ts'
 import { createSerialQueue } from '../engine/serial-queue.ts'
 import { addCompilation } from '../engine/sources/add-compilation.ts'
 import { messageOf, NodeError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
 import { constructorArguments, fill, templateOf } from '../sources/code-template.ts'
 import {
   type Compilation,
@@ -18,6 +19,7 @@ import {
   type MatchKind,
 } from '../sources/compilation.ts'
 import { plainVersion, readCompilation } from '../sources/read-compilation.ts'
+import { CompileProgress } from './compile-progress.ts'
 import { creationCode } from './creation.ts'
 import { ApiError, read } from './request.ts'
 import {
@@ -149,14 +151,16 @@ const COMPILERS: Compilers = {
 export class Verifier {
   readonly #node: CurrentEngine
   readonly #compilers: Compilers
+  readonly #progress: CompileProgress
   readonly #queue = createSerialQueue()
   readonly #jobs = new Map<string, Job>()
   readonly #abort = new AbortController()
   #waiting = 0
 
-  constructor(node: CurrentEngine, compilers: Compilers = COMPILERS) {
+  constructor(node: CurrentEngine, logger: Logger, compilers: Compilers = COMPILERS) {
     this.#node = node
     this.#compilers = compilers
+    this.#progress = new CompileProgress(logger)
   }
 
   /** The compilers that a verification can use, by version, the newest first. */
@@ -239,13 +243,15 @@ export class Verifier {
   }
 
   /** Compiles, or finds a known compilation of the same input. Throws `Failure`. */
-  async #compiled({ input, compilerVersion, address }: Submission): Promise<Compilation> {
+  async #compiled({ input, compilerVersion, address, contract }: Submission): Promise<Compilation> {
     const version = shortVersion(compilerVersion)
     const folder = await this.#compilers.find(version)
     if (folder === undefined) return this.#known(input, version, address)
     const settings = { ...input.settings, outputSelection: SELECTION }
     const text = JSON.stringify({ ...input, settings })
-    const run = await runCompiler(folder, text, this.#compilers.limits, this.#abort.signal).catch((error) => {
+    const work = { contract, version, characters: text.length }
+    const start = () => runCompiler(folder, text, this.#compilers.limits, this.#abort.signal)
+    const run = await this.#progress.during(work, start).catch((error) => {
       throw error instanceof CompilerFailure
         ? new Failure('compiler_error', `solc ${version} failed: ${error.message}`)
         : error

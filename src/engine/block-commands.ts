@@ -3,64 +3,29 @@ import type { Block, ExecutedBlock } from '../chain/block.ts'
 import { headerHash } from '../chain/header.ts'
 import { counted } from '../counted.ts'
 import type { Hex } from '../encoding/hex.ts'
-import { invalidParams, NodeError } from '../errors.ts'
+import { invalidParams } from '../errors.ts'
 import { afterDelays } from '../state/fork/demand.ts'
 import type { BlockWithState } from './blockchain/blockchain.ts'
 import type { Call } from './call.ts'
-import type { BuiltBlock } from './mining/builder.ts'
 import type { SolvedWork } from './mining/solution.ts'
 import type { ChainUpdate, Imported, MineRequest, ReorgRequest, WorkInsertion } from './model.ts'
+import { type MinedBlock, NextBlock, withState } from './next-block.ts'
 import type { EngineParts } from './parts.ts'
 import { Progress } from './progress.ts'
-
-/** A mined block, and what it was built from. */
-export interface MinedBlock {
-  readonly block: ExecutedBlock
-  readonly built: BuiltBlock
-}
-
-function withState(block: ExecutedBlock, { state, result }: BuiltBlock): BlockWithState {
-  return { block, state, outcomes: result.outcomes }
-}
 
 /** Adds blocks to the chain of an engine. Calls must not overlap: each belongs to a job of the engine's queue. */
 export class BlockCommands {
   readonly #parts: EngineParts
+  readonly #next: NextBlock
 
   constructor(parts: EngineParts) {
     this.#parts = parts
+    this.#next = new NextBlock(parts)
   }
 
-  /** Mines one block. Resolves when it is on disk and the listeners have run. `onBuilt` runs before its first effect. */
-  async mineOne(
-    timestamp?: number,
-    parent = this.#parts.blockchain.head,
-    onBuilt = () => {},
-    choose?: MineRequest['choose'],
-  ): Promise<MinedBlock> {
-    const { mining, chainWriter, clock } = this.#parts
-    await this.#admitParentTransactions(parent)
-    const time = timestamp ?? clock.nextTimestamp(parent.block.header.timestamp)
-    const built = await mining.build(parent, time, choose)
-    onBuilt()
-    const block = await mining.mine(built)
-    await chainWriter.insert([withState(block, built)], built.errored)
-    clock.blockMined(block.block.header.timestamp, { given: timestamp !== undefined })
-    return { block, built }
-  }
-
-  /** Puts the transactions about the parent chain into the pool, for a block on the head. */
-  async #admitParentTransactions(parent: ExecutedBlock): Promise<void> {
-    const { parentChain, blockchain, pool, headState, logger } = this.#parts
-    if (parentChain === undefined || parent.hash !== blockchain.head.hash) return
-    for (const transaction of await parentChain.transactions()) {
-      try {
-        pool.add(transaction, blockchain.head, headState())
-      } catch (error) {
-        if (!(error instanceof NodeError)) throw error
-        logger.warn(`a transaction of ${transaction.from} to the Bridge was refused: ${error.message}`)
-      }
-    }
+  /** Mines one block on the head. Resolves when it is on disk and the listeners have run. */
+  mineOne(): Promise<MinedBlock> {
+    return this.#next.mine()
   }
 
   /** Mines some blocks, oldest first in the result. Throws as `Commands.mine` does. */
@@ -83,8 +48,8 @@ export class BlockCommands {
       const parent = tip
       // A command that has mined a block cannot be repeated, so it keeps the queue while it waits for a fork's upstream.
       const { block } = await (i === 0
-        ? this.mineOne(timestamp, parent, undefined, choose)
-        : afterDelays(() => this.mineOne(undefined, parent, undefined, choose)))
+        ? this.#next.mine(timestamp, parent, undefined, choose)
+        : afterDelays(() => this.#next.mine(undefined, parent, undefined, choose)))
       tip = block
       mined.push(tip)
     }

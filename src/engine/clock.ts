@@ -96,6 +96,13 @@ export class Clock {
       this.#state = { offset: reached, exact: undefined, interval }
   }
 
+  /** A clock of the same state, which changes by itself. */
+  copy(): Clock {
+    const copy = new Clock(this.#now, this.#rules)
+    copy.#state = this.#state
+    return copy
+  }
+
   save(): ClockState {
     return this.#state
   }

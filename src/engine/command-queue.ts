@@ -4,7 +4,7 @@ import type { StateCollector } from './blockchain/state-collector.ts'
 import { type Call, cancelled } from './call.ts'
 import type { Fork } from './fork/fork.ts'
 import { enqueueOnFork } from './fork/queue.ts'
-import { createSerialQueue, type Enqueue } from './serial-queue.ts'
+import { createSerialQueue, type Enqueue, type EnqueueShared, type RunTogether } from './serial-queue.ts'
 
 interface Parts {
   readonly fork: Pick<Fork, 'demand'> | undefined
@@ -26,12 +26,17 @@ export class CommandQueue {
   /** The function that enqueues the commands of a call, or of the node itself. */
   enqueueFor(call?: Call): Enqueue {
     return (job) => {
-      const run = (its: Call) => this.#run(job, its)
+      const run = (its: Call) => this.#run(() => job(its))
       const { fork } = this.#parts
       return fork === undefined
         ? this.#queue.enqueue(run, call)
         : enqueueOnFork(this.#queue, fork.demand, run, call)
     }
+  }
+
+  /** Makes a kind of commands, of which those that wait one directly behind the other may run together. */
+  share<A, T>(together: RunTogether<A, T>): EnqueueShared<A, T> {
+    return this.#queue.share((first, next) => this.#run(() => together(first, next)))
   }
 
   /** Runs a job that is no command: the nodes of a cluster that do not lead have such jobs too. */
@@ -55,13 +60,13 @@ export class CommandQueue {
     await this.#queue.idle()
   }
 
-  async #run<T>(job: (call: Call) => Promise<T>, call: Call): Promise<T> {
+  async #run<T>(job: () => Promise<T>): Promise<T> {
     if (this.#isRetired) {
       throw cancelled('a reset has put another chain in place, and it was not carried out')
     }
     this.#parts.admitCommand?.()
     try {
-      return await job(call)
+      return await job()
     } finally {
       this.#parts.collector?.step()
     }

@@ -23,6 +23,7 @@ import {
 } from './model.ts'
 import type { EngineParts } from './parts.ts'
 import type { Enqueue } from './serial-queue.ts'
+import type { Prepare } from './submission-groups.ts'
 import { Submissions } from './submissions.ts'
 import { createRequests, type Requests } from './wallet/transaction-requests.ts'
 
@@ -38,7 +39,7 @@ export interface CommandParts {
 /** Makes what the commands of an engine share. */
 export function createCommandParts(parts: EngineParts, snapshots: NodeSnapshots): CommandParts {
   const blocks = new BlockCommands(parts)
-  const submissions = new Submissions(parts, blocks)
+  const submissions = new Submissions(parts)
   return { parts, blocks, submissions, requests: createRequests(parts), snapshots }
 }
 
@@ -46,24 +47,25 @@ export function createCommandParts(parts: EngineParts, snapshots: NodeSnapshots)
 export class EngineCommands implements Commands {
   readonly #shared: CommandParts
   readonly #enqueue: Enqueue
+  readonly #submit: (prepare: Prepare) => Promise<Submitted>
 
-  constructor(shared: CommandParts, enqueue: Enqueue) {
+  /** `submit` adds to the same queue as `enqueue`. */
+  constructor(shared: CommandParts, enqueue: Enqueue, submit: (prepare: Prepare) => Promise<Submitted>) {
     this.#shared = shared
     this.#enqueue = enqueue
+    this.#submit = submit
   }
 
   submit(transaction: Transaction): Promise<Submitted> {
-    return this.#enqueue(() => this.#shared.submissions.submit(transaction))
+    return this.#submit(() => transaction)
   }
 
   send(request: TransactionRequest): Promise<Submitted> {
-    const { submissions, requests } = this.#shared
-    return this.#enqueue(() => submissions.submit(requests.toSend(request)))
+    return this.#submit((requests) => requests.toSend(request))
   }
 
   sendUnsigned(request: TransactionRequest): Promise<Submitted> {
-    const { submissions, requests } = this.#shared
-    return this.#enqueue(() => submissions.submit(requests.toSendUnsigned(request)))
+    return this.#submit((requests) => requests.toSendUnsigned(request))
   }
 
   sendWith(request: TransactionRequest, key: Uint8Array): Promise<Hex> {

@@ -8,6 +8,7 @@ import type { EvmChoice, TransactionOrder } from '../options/engine-settings.ts'
 import type { Store } from '../store/level.ts'
 import { type ForkStart, openChain } from './blockchain/chain.ts'
 import { ChainWriter } from './blockchain/chain-writer.ts'
+import type { Call } from './call.ts'
 import { Clock, type ClockRules } from './clock.ts'
 import { CommandQueue } from './command-queue.ts'
 import { type CommandParts, createCommandParts, EngineCommands } from './commands.ts'
@@ -20,7 +21,7 @@ import { createEmitter } from './events.ts'
 import { createChainIndexes } from './index/chain-indexes.ts'
 import { createMining } from './mining/mining.ts'
 import type { IntervalTimer } from './mining/schedule.ts'
-import type { EngineEvents, MiningMode } from './model.ts'
+import type { EngineEvents, MiningMode, Submitted } from './model.ts'
 import type { ParentChain } from './parent-chain.ts'
 import type { EngineParts } from './parts.ts'
 import { openPeers, type Peers } from './peers/peer-scoring.ts'
@@ -40,6 +41,7 @@ import { SourceDebugger } from './sources/debugger.ts'
 import { SourceStore } from './sources/source-store.ts'
 import { EngineSources } from './sources/sources.ts'
 import { StackTraces } from './sources/stack-traces.ts'
+import { type Prepare, SubmissionGroups } from './submission-groups.ts'
 import { createFailureNaming } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
 
@@ -100,11 +102,15 @@ interface Lifetime {
   onTick: () => Promise<void>
 }
 
+/** The function that enqueues the submissions of a call, or of the node itself. */
+type SubmitFor = (call?: Call) => (prepare: Prepare) => Promise<Submitted>
+
 /** The parts with what belongs to the engine as a whole. */
 interface OpenEngine {
   readonly options: EngineOptions
   readonly parts: EngineParts
   readonly queue: CommandQueue
+  readonly submitFor: SubmitFor
   readonly commands: CommandParts
   readonly dev: DevParts
   readonly peers: Peers
@@ -121,7 +127,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const snapshots = await NodeSnapshots.open(parts)
   const dev = createDevParts(parts, snapshots)
   const shared = createCommandParts(parts, snapshots)
-  const commands = new EngineCommands(shared, queue.enqueueFor())
+  const submitFor = submissionsOf(options, queue, shared)
+  const commands = new EngineCommands(shared, queue.enqueueFor(), submitFor())
   lifetime.onTick = async () => {
     const { handler } = parts.mining.schedule
     await (handler?.tick() ?? commands.mine()).catch((error) => logger.error('mining failed', { error }))
@@ -131,7 +138,25 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const peers = options.peers ?? (await openPeers(parts.store))
   if (admitCommand === undefined) await commands.startMining()
   const sources = new SourceStore(parts.store)
-  return engineOf({ options, parts, queue, commands: shared, dev, peers, sources, lifetime }, commands)
+  const open = { options, parts, queue, submitFor, commands: shared, dev, peers, sources, lifetime }
+  return engineOf(open, commands)
+}
+
+/** In a cluster, where a write takes longer than a block, submissions that wait for one are written together. */
+function submissionsOf(
+  { admitCommand }: EngineOptions,
+  queue: CommandQueue,
+  shared: CommandParts,
+): SubmitFor {
+  const { parts, submissions, requests } = shared
+  if (admitCommand === undefined || parts.fork !== undefined) {
+    return (call) => {
+      const enqueue = queue.enqueueFor(call)
+      return (prepare) => enqueue(() => submissions.submit(prepare(requests)))
+    }
+  }
+  const share = queue.share(new SubmissionGroups(shared).run)
+  return (call) => (prepare) => share(prepare, call)
 }
 
 /** Opens the chain, and creates the other parts on it. */
@@ -224,7 +249,7 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
     debugger: new SourceDebugger({ maps, queries, holdStates, demand: parts.fork?.demand }),
     sources: new EngineSources(sources, queue.enqueueFor()),
     dev: new EngineDevTools(dev, queue.enqueueFor()),
-    forCall: (call) => withQueue(engine, open, queue.enqueueFor(call)),
+    forCall: (call) => withQueue(engine, open, call),
     peers,
     events,
     fork: parts.fork,
@@ -252,12 +277,14 @@ function engineOf(open: OpenEngine, commands: EngineCommands): Engine {
   return engine
 }
 
-/** The same engine with commands and tools whose jobs `enqueue` adds to the queue. */
-function withQueue(engine: Engine, { commands, dev, sources }: OpenEngine, enqueue: Enqueue): Engine {
+/** The same engine with commands and tools whose jobs belong to a call. */
+function withQueue(engine: Engine, open: OpenEngine, call: Call): Engine {
+  const { commands, dev, sources } = open
+  const enqueue = open.queue.enqueueFor(call)
   return {
     ...engine,
     get commands() {
-      return new EngineCommands(commands, enqueue)
+      return new EngineCommands(commands, enqueue, open.submitFor(call))
     },
     get dev() {
       return new EngineDevTools(dev, enqueue)

@@ -28,7 +28,7 @@ interface Held {
   users: number
 }
 
-const FORWARDED: readonly (keyof EngineEvents)[] = ['chain', 'pool', 'console', 'failedCall']
+const FORWARDED: readonly (keyof EngineEvents)[] = ['chain', 'admitted', 'pool', 'console', 'failedCall']
 
 /** Holds the engine of a node. */
 export class EngineHolder implements CurrentEngine {

@@ -215,6 +215,8 @@ export interface PooledOfSender {
 /** Transactions that became runnable. */
 export interface PoolUpdate {
   readonly added: readonly Transaction[]
+  /** Was `admitted` emitted for them? */
+  readonly wasAdmitted?: true
 }
 
 /** Calls to the console contract; not emitted for estimates, traces and blocks that are only built. */
@@ -247,6 +249,8 @@ export interface FailedCall {
 export interface EngineEvents {
   chain: ChainUpdate
   pool: PoolUpdate
+  /** Transactions of several calls that become runnable with a write. Emitted before it, `pool` after it. */
+  admitted: PoolUpdate
   console: ConsoleOutput
   failedCall: FailedCall
 }

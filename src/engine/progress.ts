@@ -20,29 +20,46 @@ export function timeLeft(share: number, milliseconds: number): string {
   return minutes > 0 ? `${minutes} min ${seconds % 60} s left` : `${seconds} s left`
 }
 
-/** The progress of one command, which reports after each block. */
-export class Progress {
+/** The progress of a number of steps. */
+export class Steps {
   readonly #what: string
-  readonly #call: Call
+  readonly #unit: string
   readonly #logger: Logger
   readonly #start = performance.now()
   #last = this.#start
 
+  /** `what` begins the lines of the log, and `unit` is what is counted: `mining`, `blocks`. */
+  constructor(what: string, unit: string, logger: Logger) {
+    this.#what = what
+    this.#unit = unit
+    this.#logger = logger
+  }
+
+  /** Reports the number of steps done, and their `total` if known. */
+  step(done: number, total: number | undefined): void {
+    const now = performance.now()
+    if (now - this.#last < LINE_MS) return
+    this.#last = now
+    const left = total === undefined ? '' : timeLeft(done / total, now - this.#start)
+    const count = `${done}${total === undefined ? '' : ` of ${total}`} ${this.#unit}`
+    this.#logger.info(`${this.#what}: ${[count, left].filter((text) => text !== '').join(', ')}`)
+  }
+}
+
+/** The progress of one command, which reports after each block. */
+export class Progress {
+  readonly #call: Call
+  readonly #steps: Steps
+
   /** `what` begins the lines of the log: `mining`. */
   constructor(what: string, call: Call, logger: Logger) {
-    this.#what = what
     this.#call = call
-    this.#logger = logger
+    this.#steps = new Steps(what, 'blocks', logger)
   }
 
   /** Reports the number of blocks done, and their `total` if known. Throws `cancelled` with `outcome` when the call is cancelled. */
   step(done: number, total: number | undefined, outcome: string): void {
     if (this.#call.isCancelled) throw cancelled(outcome)
-    const now = performance.now()
-    if (now - this.#last < LINE_MS) return
-    this.#last = now
-    const left = total === undefined ? '' : timeLeft(done / total, now - this.#start)
-    const blocks = `${done}${total === undefined ? '' : ` of ${total}`} blocks`
-    this.#logger.info(`${this.#what}: ${[blocks, left].filter((text) => text !== '').join(', ')}`)
+    this.#steps.step(done, total)
   }
 }

@@ -5,10 +5,22 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import type { Failure } from '../evm/failure-message.ts'
 import { afterDelays } from '../state/fork/demand.ts'
-import type { BlockCommands } from './block-commands.ts'
-import { minesAtOnce, type Submitted } from './model.ts'
-import type { EngineParts } from './parts.ts'
+import type { Store } from '../store/level.ts'
+import type { Mining } from './mining/mining.ts'
+import { minesAtOnce, type PoolUpdate, type Submitted } from './model.ts'
+import { NextBlock, type NextBlockParts } from './next-block.ts'
+import type { PersistedPool } from './pool/persisted-pool.ts'
 import { receiptAt } from './queries/lookup.ts'
+import type { NameFailure } from './transaction-notes.ts'
+
+/** What transactions are submitted to: the engine's own chain and pool, or those of a group of submissions. */
+export interface SubmissionParts extends NextBlockParts {
+  readonly mining: Pick<Mining, 'build' | 'mine' | 'schedule' | 'discardPending'>
+  readonly store: Pick<Store, 'batch'>
+  readonly persistedPool: Pick<PersistedPool, 'put' | 'drop'>
+  readonly events: { emit(name: 'pool', event: PoolUpdate): void }
+  readonly nameFailure: NameFailure
+}
 
 /** A transaction that the pool has admitted. */
 interface Admitted {
@@ -19,12 +31,12 @@ interface Admitted {
 
 /** Submits transactions to the pool of an engine. Calls must not overlap: each belongs to a job of the engine's queue. */
 export class Submissions {
-  readonly #parts: EngineParts
-  readonly #blocks: BlockCommands
+  readonly #parts: SubmissionParts
+  readonly #next: NextBlock
 
-  constructor(parts: EngineParts, blocks: BlockCommands) {
+  constructor(parts: SubmissionParts) {
     this.#parts = parts
-    this.#blocks = blocks
+    this.#next = new NextBlock(parts)
   }
 
   /** Adds a transaction; mines it where `minesNow`. Throws `transaction-refused`, `not-mined`. */
@@ -65,7 +77,7 @@ export class Submissions {
   /** Mines blocks until one holds the transaction; drops it from the pool when that fails. */
   async #mineUntilIn(hash: Hex, announce: () => void): Promise<Submitted> {
     for (let isFirst = true; ; isFirst = false) {
-      const mineNext = () => this.#blocks.mineOne(undefined, this.#parts.blockchain.head, announce)
+      const mineNext = () => this.#next.mine(undefined, this.#parts.blockchain.head, announce)
       const { block, built } = await (isFirst ? mineNext() : afterDelays(mineNext)).catch((error) => {
         this.#drop(hash)
         throw error

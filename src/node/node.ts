@@ -172,11 +172,13 @@ async function openNode(
   const opened: Opened = { parts, chains, holder, joining }
   let cluster: Cluster | undefined
   const dispatcher = dispatcherOf(opened, from, () => cluster)
-  cluster = await joining?.join(holder.engine, createAnswer(dispatcher)).catch(async (error) => {
-    await joining.cancel()
-    await holder.close()
-    throw error
-  })
+  cluster = await joining
+    ?.join(holder.engine, createAnswer(dispatcher, parts.telemetry?.calls))
+    .catch(async (error) => {
+      await joining.cancel()
+      await holder.close()
+      throw error
+    })
   const recorded = { given, release: VERSION }
   const seen = recorder?.attach(dispatcher, { holder, methods: METHODS, options }, recorded) ?? dispatcher
   const node = nodeOf(opened, seen, cluster, recorder)
@@ -293,6 +295,7 @@ function nodeOf(
   const apis = new HttpApis({
     node: holder,
     dispatch: (text, session) => dispatcher.dispatchText(text, session),
+    logger,
   })
   let closing: Promise<void> | undefined
 

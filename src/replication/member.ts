@@ -78,7 +78,16 @@ export class Member {
       apply: (record, sequence) => this.#apply(record, sequence),
       loadSnapshot: () => this.#loadSnapshot(),
     })
-    this.#stopListening = parts.engine.events.on('pool', ({ added }) => this.#feed(added))
+    const { events } = parts.engine
+    const stops = [
+      events.on('admitted', ({ added }) => this.#feed(added)),
+      events.on('pool', ({ added, wasAdmitted }) => {
+        if (wasAdmitted !== true) this.#feed(added)
+      }),
+    ]
+    this.#stopListening = () => {
+      for (const stop of stops) stop()
+    }
   }
 
   /** Begins to follow the log, and to try for the lease unless the node only follows. */

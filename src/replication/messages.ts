@@ -6,6 +6,8 @@ import type { Logger } from '../logger.ts'
 
 /** Most characters of a name: a method, a key, a label. */
 const LONGEST_NAME = 1_000
+/** Most characters of a header field: those of a whole head. */
+const LONGEST_FIELD = 16_384
 
 const Name = z.string().max(LONGEST_NAME)
 const Count = z.int().nonnegative()
@@ -21,6 +23,8 @@ export const CallMessage = z.object({
   label: Name,
   requestId: Name.optional(),
   entitlements: z.array(z.enum(['stateOverride', 'upstreamUrl'])).max(2),
+  /** Header fields that name the trace it is a part of. */
+  carrier: z.record(Name, z.string().max(LONGEST_FIELD)).optional(),
   /** Milliseconds within which it has to begin, and a call that changes nothing has to end. */
   timeoutMs: z.number().positive(),
   /**

@@ -10,6 +10,8 @@ export interface CallObserver {
   call<T>(name: string, run: () => T): T
   /** Waits for a slot for heavy calls. */
   slot<T>(run: () => Promise<T>): Promise<T>
+  /** The header fields by which the work that follows elsewhere is a part of the call (W3C Trace Context). */
+  carrier(): Readonly<Record<string, string>>
   /** Observes the commands of a call. */
   readonly command: CommandObserver
 }

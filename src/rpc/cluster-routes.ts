@@ -3,6 +3,7 @@ import { fromHex } from '../encoding/hex.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
 import { NodeError } from '../errors.ts'
 import type { Cluster } from '../replication/cluster.ts'
+import type { CallObserver } from './call-observer.ts'
 import type { AnyMethod } from './method.ts'
 import type { Session } from './session.ts'
 
@@ -55,7 +56,7 @@ export function withNodeId(random: RandomBytes, id: string): RandomBytes {
 }
 
 /** Makes the routes of a node, whose cluster is joined before its first caller. */
-export function createRoute(clusterOf: () => Cluster | undefined): Route {
+export function createRoute(clusterOf: () => Cluster | undefined, observer?: CallObserver): Route {
   async function send(routed: RoutedCall, deadline: number, node?: string): Promise<unknown> {
     const { name, params, session, signal } = routed
     const { owner, label, requestId, entitlements } = session
@@ -66,6 +67,7 @@ export function createRoute(clusterOf: () => Cluster | undefined): Route {
       label,
       requestId,
       entitlements: [...entitlements],
+      carrier: observer?.carrier(),
       timeoutMs: deadline === 0 ? LONGEST_MS : Math.max(1, deadline - Date.now() - RESERVE_MS),
     }
     const isGone = () => session.isGone?.() === true || signal?.aborted === true

@@ -94,6 +94,12 @@ export class Spans implements CallObserver {
     return within(this.#tracer.startSpan('queue of heavy calls', {}, parent), parent, run)
   }
 
+  carrier(): Readonly<Record<string, string>> {
+    const fields: Record<string, string> = {}
+    propagation.inject(context.active(), fields)
+    return fields
+  }
+
   readonly command: CallObserver['command'] = () => {
     // The queue runs the command in the context of another one.
     const parent = context.active()

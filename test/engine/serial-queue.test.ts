@@ -89,4 +89,65 @@ describe('a serial queue', () => {
     await expect(failed).rejects.toThrow('no')
     await expect(enqueue(async () => 1)).resolves.toBe(1)
   })
+
+  it('runs jobs of a kind together when they wait one directly behind the other, without those whose call has ended', async () => {
+    const { enqueue, share } = createSerialQueue()
+    const taken: string[] = []
+    const submit = share<string, number>(async (first, next) => {
+      const jobs = [first]
+      for (let job = next(); job !== undefined; job = next()) jobs.push(job)
+      taken.push(jobs.map(({ item }) => item).join(' '))
+      for (const { resolve } of jobs) resolve(jobs.length)
+    })
+    const { runs, release, job } = held()
+    const first = enqueue(job('first'))
+    const abort = new AbortController()
+    const aborted = submit('aborted', new Call({ deadline: 0, isGone: () => false, signal: abort.signal }))
+    const gone = submit('gone', new Call({ deadline: 0, isGone: () => true }))
+    const together = [submit('a'), submit('b')]
+    const between = enqueue(job('between'))
+    const last = submit('c')
+    abort.abort()
+    await expect(aborted).rejects.toThrow(CANCELLED)
+    release()
+    await expect(gone).rejects.toThrow(CANCELLED)
+    expect(await Promise.all([...together, last])).toEqual([2, 2, 1])
+    await Promise.all([first, between])
+    expect(taken).toEqual(['a b', 'c'])
+    expect(runs).toEqual(['first', 'between'])
+  })
+
+  it('rejects the jobs that were taken together when what runs them throws, and continues', async () => {
+    const { enqueue, share } = createSerialQueue()
+    const submit = share<string, number>(async (first, next) => {
+      first.resolve(1)
+      next()
+      throw new Error('no')
+    })
+    const results = await Promise.allSettled([submit('a'), submit('b')])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    await expect(enqueue(async () => 1)).resolves.toBe(1)
+  })
+
+  it('runs each job of a kind by its observer', async () => {
+    const { share } = createSerialQueue()
+    const submit = share<string, string>(async (first, next) => {
+      const second = next()
+      first.resolve(first.item)
+      second?.reject(new Error(second.item))
+    })
+    const observed: string[] = []
+    const observedCall = (name: string) =>
+      new Call({
+        deadline: 0,
+        isGone: () => false,
+        observer: () => async (job) => {
+          observed.push(`${name} begins`)
+          return job().finally(() => observed.push(`${name} ends`))
+        },
+      })
+    const results = await Promise.allSettled([submit('a', observedCall('a')), submit('b', observedCall('b'))])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect(observed).toEqual(['a begins', 'b begins', 'a ends', 'b ends'])
+  })
 })

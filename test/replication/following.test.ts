@@ -1,7 +1,9 @@
 /** A leader and followers in one process over a real nats-server: the chain of one is that of all. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Node, NodeOptions } from '../../src/index.ts'
+import { PREFIX } from '../../src/store/tables.ts'
 import { newCluster, randomChanges, rpc, storyOf, type TestCluster, until } from '../support/cluster.ts'
+import { logRecords } from '../support/nats-log.ts'
 import { type NatsServer, natsServer } from '../support/nats-server.ts'
 import { describeWith, NATS_SERVER } from '../support/tools.ts'
 
@@ -47,6 +49,33 @@ describeWith(NATS_SERVER, 'a follower', () => {
     expect(follower.engine.queries.poolSize()).toEqual({ pending: 0, queued: 0 })
     expect(await rpc(leader, 'eth_blockNumber')).toBe('0x1')
     expect(await rpc(follower, 'eth_getTransactionByHash', hash)).toMatchObject({ hash, blockNumber: '0x1' })
+  })
+
+  it('gets the blocks of transactions that were sent at once in one record, and the events of each', async () => {
+    const { leader, follower, sender } = await pair()
+    const stories = await Promise.all([leader, follower].map(storyOf))
+    const count = 16
+    const hashes: string[] = await Promise.all(
+      Array.from({ length: count }, (_, i) =>
+        rpc([leader, follower][i % 2] as Node, 'eth_sendTransaction', { from: sender, to: sender }),
+      ),
+    )
+    await until(async () => (await rpc(follower, 'eth_blockNumber')) === '0x10', 'the last block')
+    await until(() => stories.every(({ pending }) => pending.length === count), 'the pending transactions')
+    const [ofLeader, ofFollower] = stories
+    expect(ofFollower?.heads).toEqual(ofLeader?.heads)
+    expect(ofFollower?.pending).toEqual(ofLeader?.pending)
+    expect(new Set(ofLeader?.pending)).toEqual(new Set(hashes.map((hash) => JSON.stringify(hash))))
+    const records = await logRecords(nats.url, cluster.clusterName)
+    const heights = records.map(({ changes }) =>
+      changes.filter(({ prefix, type }) => prefix === PREFIX.canonical && type === 'put'),
+    )
+    const largest = heights.reduce(
+      (most, puts, i) => (puts.length > (heights[most]?.length ?? 0) ? i : most),
+      0,
+    )
+    expect(heights[largest]?.length).toBeGreaterThan(1)
+    expect(records[largest]?.pooled.length).toBe(heights[largest]?.length)
   })
 
   it('notifies its subscribers and fills its filters as the leader does', async () => {

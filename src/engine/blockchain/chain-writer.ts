@@ -1,6 +1,7 @@
 /** Inserts blocks into the chain and updates what depends on the head: the pool in memory and on disk, then the listeners. */
 import type { Transaction } from '../../chain/transaction.ts'
 import type { Hex } from '../../encoding/hex.ts'
+import type { Write } from '../../store/table.ts'
 import type { Emitter } from '../events.ts'
 import type { ChainUpdate, EngineEvents, TransactionNotes } from '../model.ts'
 import type { ParentChain } from '../parent-chain.ts'
@@ -18,6 +19,17 @@ interface Parts extends Pick<Chain, 'store' | 'blockchain' | 'headState'> {
   readonly events: Emitter<EngineEvents>
   readonly nameFailure: NameFailure
   readonly parentChain?: ParentChain | undefined
+}
+
+/** What submissions of several calls have made of the chain and of a copy of its pool. */
+export interface StagedChanges {
+  /** Blocks on the head, each the child of the one before. */
+  readonly branch: readonly BlockWithState[]
+  readonly pool: Pool
+  /** Makes the writes of the pool's table. */
+  readonly poolWrites: () => readonly Write[]
+  /** Those that became runnable, in order. */
+  readonly promoted: readonly Transaction[]
 }
 
 /** Updates chain and pool together, for the commands. Calls must not overlap. */
@@ -58,6 +70,36 @@ export class ChainWriter {
     const executable = await this.#applyToPool(update, returned)
     this.publish(notes === undefined ? update : { ...update, notes }, executable)
     return insertion
+  }
+
+  /**
+   * Inserts the blocks of a branch on the head that were made from a copy of the pool, and the changes of that copy, in
+   * one batch. Where it throws, nothing was changed.
+   */
+  async insertStaged({ branch, pool: staged, poolWrites, promoted }: StagedChanges): Promise<void> {
+    const { pool, persistedPool, nameFailure, discardPending, events } = this.#parts
+    const notes = await notesOf(branch, nameFailure)
+    if (promoted.length > 0) events.emit('admitted', { added: promoted })
+    const persisted = persistedPool.hashes
+    const update = await this.#writeStaged(branch, poolWrites()).catch((error) => {
+      persistedPool.restore(persisted)
+      throw error
+    })
+    pool.adopt(staged)
+    this.#emitConsole(notes)
+    discardPending()
+    if (promoted.length > 0) events.emit('pool', { added: promoted, wasAdmitted: true })
+    if (update !== undefined) events.emit('chain', notes === undefined ? update : { ...update, notes })
+  }
+
+  async #writeStaged(
+    branch: readonly BlockWithState[],
+    poolWrites: readonly Write[],
+  ): Promise<ChainUpdate | undefined> {
+    const { store, blockchain } = this.#parts
+    if (branch.length > 0) return (await blockchain.insertBranch(branch, poolWrites)).update
+    await store.batch(poolWrites)
+    return undefined
   }
 
   /** Emits an update that is on disk and applied to the pool; `executable` are the transactions that it made executable. */

@@ -10,6 +10,7 @@ import type { StateTrie } from '../../state/state-trie.ts'
 import type { BlockStore } from '../../store/block-store.ts'
 import type { BlockReader } from '../blockchain/ancestry.ts'
 import type { BlockWithState } from '../blockchain/blockchain.ts'
+import { UnwrittenBranch } from '../blockchain/unwritten-branch.ts'
 import type { Clock } from '../clock.ts'
 import type { PlannedBlock } from '../model.ts'
 import { inOrder } from '../pool/order.ts'
@@ -67,23 +68,18 @@ export class BranchBuilder {
     use: (branch: readonly BlockWithState[]) => Promise<T>,
   ): Promise<T> {
     const { blocks, trie } = this.#parts
-    const branch: BlockWithState[] = []
+    const branch = new UnwrittenBranch(blocks, trie)
     let tip = fork
     try {
       for (let index = 0; index < plan.length || tip.totalDifficulty <= minimumDifficulty; index++) {
         progress?.step(index, undefined, 'nothing was changed')
-        const reader = withUnwritten(
-          blocks,
-          branch.map(({ block }) => block),
-        )
-        const made = await this.#buildNext(tip, plan[index] ?? {}, { index, reader, uncles })
-        trie.remember(made.state)
-        branch.push(made)
+        const made = await this.#buildNext(tip, plan[index] ?? {}, { index, reader: branch, uncles })
+        branch.add(made)
         tip = made.block
       }
-      return await use(branch)
+      return await use(branch.made)
     } finally {
-      for (const { state } of branch) trie.settle(state)
+      branch.settle()
     }
   }
 
@@ -135,18 +131,5 @@ function checkBuilt(
     validateBody(block, config)
   } catch (error) {
     throw error instanceof NodeError ? invalidParams(`blocks[${index}]: ${error.message}`) : error
-  }
-}
-
-/** Reads the stored blocks and some that are not written yet. */
-function withUnwritten(stored: BlockReader, branch: readonly ExecutedBlock[]): BlockReader {
-  const added = new Map(branch.map((block) => [block.hash, block]))
-  return {
-    get: (hash) => added.get(hash) ?? stored.get(hash),
-    header: (hash) => added.get(hash)?.block.header ?? stored.header(hash),
-    hashesAt(height) {
-      const here = branch.filter(({ block }) => block.header.number === height).map(({ hash }) => hash)
-      return here.length === 0 ? stored.hashesAt(height) : [...stored.hashesAt(height), ...here]
-    },
   }
 }

@@ -5,6 +5,7 @@ import { encodeRlp } from '../../encoding/rlp.ts'
 import type { Logger } from '../../logger.ts'
 import { afterDelays, type OnDemand, runOnce } from '../../state/fork/demand.ts'
 import type { StateReader } from '../../state/model.ts'
+import type { BlockReader } from '../blockchain/ancestry.ts'
 import type { Chain } from '../blockchain/chain.ts'
 import type { Clock } from '../clock.ts'
 import type { BlockOverrides } from '../dev/block-overrides.ts'
@@ -35,6 +36,8 @@ export interface Mining {
   build(parent: ExecutedBlock, timestamp: number, choose?: MineRequest['choose']): Promise<BuiltBlock>
   /** Completes a built block with a proof of work. */
   readonly mine: Miner
+  /** Builds blocks from another pool, and completes them, on a branch that is not written yet. */
+  onBranch(pool: Pool, branch: BlockReader): Pick<Mining, 'build' | 'mine'>
   /** See `BranchBuilder.build`. */
   readonly buildBranch: BranchBuilder['build']
   /** Discards the pending block and the current work: head, pool, clock or block overrides changed. */
@@ -94,6 +97,13 @@ export function createMining(parts: MiningParts): Mining {
     schedule: createSchedule(parts.mode, parts.onTick, parts.timer),
     build: (parent, timestamp, choose) => buildFromPool(parent, timestamp, extraData, inQueue, choose),
     mine,
+    onBranch(pool, branch) {
+      const buildOn = poolBuild({ ...parts, pool }, (request) => build({ ...request, branch }))
+      return {
+        build: (parent, timestamp, choose) => buildOn(parent, timestamp, extraData, inQueue, choose),
+        mine: (built) => mine(built, branch),
+      }
+    },
     buildBranch: (...given) => branches.build(...given),
     discardPending() {
       pending.discard()

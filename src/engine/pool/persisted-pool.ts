@@ -25,6 +25,11 @@ export class PersistedPool {
     return this.#hashes
   }
 
+  /** Goes back to earlier ones: the batch of the writes since then was refused. */
+  restore(hashes: HashSet): void {
+    this.#hashes = hashes
+  }
+
   /** Appends transactions that are not on disk yet. */
   put(transactions: Iterable<Transaction>): Write[] {
     const writes: Write[] = []

@@ -12,6 +12,17 @@ export class PoolBooks {
   #pendingCount = 0
   #arrivals = 0
 
+  /** Books with the same contents, which change by themselves. */
+  copy(): PoolBooks {
+    const copy = new PoolBooks()
+    for (const [sender, book] of this.#books) copy.#books.set(sender, book.copy())
+    for (const [hash, entry] of this.#entries) copy.#entries.set(hash, entry)
+    copy.#evicted = [...this.#evicted]
+    copy.#pendingCount = this.#pendingCount
+    copy.#arrivals = this.#arrivals
+    return copy
+  }
+
   /** Numbers of transactions that are runnable, and that are queued behind a missing nonce. */
   get size(): { readonly pending: number; readonly queued: number } {
     return { pending: this.#pendingCount, queued: this.#entries.size - this.#pendingCount }

@@ -55,19 +55,33 @@ function delegatedRefusal(book: SenderBook, nonce: bigint): string | undefined {
 
 /** The pool of a node: admits transactions, and updates its books with the chain. */
 export class Pool {
+  readonly #options: PoolOptions
   readonly #now: () => number
   readonly #order: TransactionOrder
   readonly #outdatedBlocks: number
   readonly #outdatedSeconds: number
   readonly #admission: Admission
-  readonly #books = new PoolBooks()
+  #books = new PoolBooks()
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions, admission = createAdmission(options)) {
+    this.#options = options
     this.#now = options.now
     this.#order = options.order ?? 'fees'
     this.#outdatedBlocks = options.outdatedBlocks ?? 10
     this.#outdatedSeconds = options.outdatedSeconds ?? 650
-    this.#admission = createAdmission(options)
+    this.#admission = admission
+  }
+
+  /** A pool with the same transactions, which changes by itself; the quotas of the senders belong to both. */
+  copy(): Pool {
+    const copy = new Pool(this.#options, this.#admission)
+    copy.#books = this.#books.copy()
+    return copy
+  }
+
+  /** Takes the place of a copy, which is not used any more, with what it holds by now. */
+  adopt(copy: Pool): void {
+    this.#books = copy.#books
   }
 
   /** Virtual gas of a sender; `undefined` without quotas or for an unknown sender. */

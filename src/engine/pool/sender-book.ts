@@ -26,6 +26,15 @@ export class SenderBook implements SenderQueue {
     this.#next = nonce
   }
 
+  /** A book with the same entries, which changes by itself. */
+  copy(): SenderBook {
+    const copy = new SenderBook(this.#base)
+    copy.#next = this.#next
+    copy.#cost = this.#cost
+    for (const [nonce, entry] of this.#entries) copy.#entries.set(nonce, entry)
+    return copy
+  }
+
   /** The first nonce that is not runnable. */
   get next(): bigint {
     return this.#next
