@@ -103,7 +103,7 @@ const GROWTHS = {
     },
   },
   accounts: {
-    sizes: [100, 10_000, 1_000_000],
+    sizes: [100, 10_000, 100_000, 1_000_000],
     isKept: true,
     prepare: (node) => deployLoop(node, '60006000600060006001856000f150'),
     grow: (node, from) =>
@@ -122,7 +122,7 @@ const GROWTHS = {
     },
   },
   slots: {
-    sizes: [100, 10_000, 1_000_000],
+    sizes: [100, 10_000, 100_000, 1_000_000],
     isKept: true,
     prepare: (node) => deployLoop(node, '808055'),
     grow: (node, from) => runLoop(node, node.made, { from: from + 1, until: node.size + 1, part: 1200 }),
@@ -147,7 +147,7 @@ const GROWTHS = {
       const address = await deployLoop(node, '8060006000a1')
       return { address, filter: await node.client.call('eth_newFilter', [{ address }]) }
     },
-    grow: (node, from) => runLoop(node, node.made.address, { from, until: node.size, part: 10_000 }),
+    grow: (node, from) => runLoop(node, node.made.address, { from, until: node.size, part: 200 }),
     requests: {
       'eth_getLogs of one topic': async ({ client, made, size }, n) => {
         const topics = [`0x${word((n * 7919) % size)}`]

@@ -201,13 +201,14 @@ export async function compareSuite(given, { command, names, rounds, onProgress }
       samples[name].push(await runOn(name, known[name], tests))
     }
   }
+  onProgress('')
+  const head = ['node', 'wall s', 'node CPU s', 'peak MB', 'passed', 'failed', 'others']
+  console.log(`${basename(tests.folder)}: ${tests.command}; Node ${process.version}, ${rounds} rounds`)
+  console.log(lines([head, ...chosen.map((name) => rowOf(name, samples[name]))]).join('\n'))
   for (const name of chosen) {
     onProgress(`requests: ${name}`)
     counted[name] = (await runOn(name, known[name], { ...tests, counted: true })).methods
   }
   onProgress('')
-  const head = ['node', 'wall s', 'node CPU s', 'peak MB', 'passed', 'failed', 'others']
-  console.log(`${basename(tests.folder)}: ${tests.command}; Node ${process.version}, ${rounds} rounds`)
-  console.log(lines([head, ...chosen.map((name) => rowOf(name, samples[name]))]).join('\n'))
   console.log(`\n${requestLines(counted).join('\n')}`)
 }
