@@ -1,6 +1,6 @@
 /** Requests of clients in other languages (fixtures/clients), over HTTP, with answers in the form that their decoders need. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createNode } from '../../src/node/node.ts'
 import { fixture } from '../support/fixture.ts'

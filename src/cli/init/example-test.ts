@@ -91,7 +91,7 @@ function testLines(client: 'viem' | 'ethers', runner: Exclude<Runner, 'jest'>): 
     ...(isVitest ? [] : ["import assert from 'node:assert/strict'"]),
     IMPORTS[client],
     `import { test } from 'tandem/${runner}'`,
-    ...(isVitest ? ["import { expect } from 'vitest'"] : []),
+    ...(isVitest ? [`import { expect } from '${runner}'`] : []),
     '',
     NOTE,
     `test('${TITLE}', async ({ node }) => {`,
