@@ -14,9 +14,11 @@ import {
 } from 'viem'
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, it } from 'vitest'
+import { toHex } from '../../src/encoding/hex.ts'
 import type { NodeOptions } from '../../src/index.ts'
 import { createNode } from '../../src/index.ts'
 import { TEST_MNEMONIC } from '../../src/options/presets.ts'
+import { assemble, deployer } from '../support/assembler.ts'
 import { artifact } from '../support/contracts.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
 
@@ -144,6 +146,20 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
       client.estimateContractGas({ ...contract, functionName: 'failWithReason' } as never),
     )
     expect(reason.reason).toBe('not today')
+  })
+
+  it('estimates gas on the pending block where none is named, as both nodes do', async () => {
+    await serveNode(preset)
+    // Stores in block 2, the next one.
+    const data = toHex(
+      deployer(assemble('PUSH1 2 NUMBER EQ @store JUMPI STOP store: PUSH1 1 PUSH1 1 SSTORE STOP')),
+    )
+    const hash = await t.call('eth_sendTransaction', { from: FIRST, data })
+    const to = (await t.call('eth_getTransactionReceipt', hash)).contractAddress
+    const estimate = async (...block: string[]) =>
+      Number(await t.call('eth_estimateGas', { from: FIRST, to }, ...block))
+    expect(await estimate()).toBe(await estimate('pending'))
+    expect((await estimate()) - (await estimate('latest'))).toBeGreaterThan(20_000)
   })
 
   it('maps insufficient funds and a used nonce to the errors of ethers', async () => {

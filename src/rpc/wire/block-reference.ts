@@ -210,11 +210,11 @@ export const Height: Parameter<number> = scalar({
     numberRefusal(value, name, 'a hex or decimal block number', 'invalid blocknumber'),
 })
 
-/** Where gas is estimated: tag, hex or decimal number; null is the head. */
+/** Where gas is estimated: tag, hex or decimal number. */
 export const EstimateBlock: Parameter<BlockArgument> = scalar({
-  form: anyOf(TAG, HEX_NUMBER, DECIMAL_NUMBER, DIGITS, literals(null)),
-  description: 'Block: hex or decimal number, or tag; null: latest',
-  decode: (value) => argumentOf(value === null ? 'latest' : String(value)),
+  form: anyOf(TAG, HEX_NUMBER, DECIMAL_NUMBER, DIGITS),
+  description: 'Block: hex or decimal number, or tag',
+  decode: (value) => argumentOf(String(value)),
   refusal(value, name) {
     const unreadable = identifierRefusal(value)
     if (unreadable !== undefined) return unreadable
