@@ -2,7 +2,7 @@
 import type { StorageLayout } from '../abi/storage/layout.ts'
 import type { CodeMap } from '../source-level/code-map.ts'
 import type { CompilationMap } from '../source-level/compilation-map.ts'
-import type { SourceFile, SourceRange } from '../source-level/source-file.ts'
+import { isSameRange, type SourceFile, type SourceRange } from '../source-level/source-file.ts'
 import { isNode, nodesIn, rangeOf, type SyntaxNode, treeIn } from '../source-level/syntax-tree.ts'
 import type { Compilation } from '../sources/compilation.ts'
 import { type Constant, constantIn } from './constants.ts'
@@ -58,6 +58,8 @@ export class DebugSources {
   readonly #isVyper: boolean
   readonly #map: CompilationMap
   readonly #statements = new StatementIndex()
+  /** Lines that stand for statements, of files without them. */
+  readonly #lines = new Map<SourceFile, Map<number, Statement>>()
   /** Ranges whose code is no part of a statement. */
   readonly #prologues = new Set<string>()
   readonly #scopes = new Map<SourceFile, Map<number, FunctionScope>>()
@@ -113,12 +115,27 @@ export class DebugSources {
   statementAround(range: SourceRange): Statement | undefined {
     const { file } = range
     if (this.#statements.of(file).length > 0) {
-      return this.#prologues.has(rangeText(range)) ? undefined : this.#statements.around(range)
+      const found = this.#prologues.has(rangeText(range)) ? undefined : this.#statements.around(range)
+      return found?.isConstant === true && !isSameRange(found, range) ? undefined : found
     }
     if (file.functions.length > 0 && !this.#isVyper) return undefined
     const { line } = file.positionOf(range.start)
-    const end = file.lineStart(line + 1)
-    return range.end <= end ? { file, start: file.lineStart(line), end, line } : undefined
+    return range.end <= file.lineStart(line + 1) ? this.#lineOf(file, line) : undefined
+  }
+
+  /** A line as one statement. */
+  #lineOf(file: SourceFile, line: number): Statement {
+    let lines = this.#lines.get(file)
+    if (lines === undefined) {
+      lines = new Map()
+      this.#lines.set(file, lines)
+    }
+    let found = lines.get(line)
+    if (found === undefined) {
+      found = { file, start: file.lineStart(line), end: file.lineStart(line + 1), line }
+      lines.set(line, found)
+    }
+    return found
   }
 
   /** The lines of a file at which execution can stop: of its statements, or without a tree those that code is made of. */
@@ -238,7 +255,8 @@ export class DebugSources {
     }
     const hasCode = node.visibility === 'public' || isNode(node.value)
     const range = node.nodeType === 'VariableDeclaration' && hasCode && rangeOf(node.src, parts.fileOf)
-    if (range) this.#statements.add([statementAt(range)])
+    const isConstant = node.constant === true || node.mutability === 'constant'
+    if (range) this.#statements.add([{ ...statementAt(range), ...(isConstant && { isConstant }) }])
     return undefined
   }
 

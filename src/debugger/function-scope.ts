@@ -13,6 +13,10 @@ export interface Statement extends SourceRange {
   readonly line: number
   /** Are these the arguments of a modifier or of the constructor of a base? They are computed before that is on the stack. */
   readonly isInvocation?: true
+  /** Is it in a function of assembly? The variables around it cannot be used there. */
+  readonly isApart?: true
+  /** Is it the declaration of a constant? Code with the place of its value is a part of the statement that uses it. */
+  readonly isConstant?: true
 }
 
 /** A modifier that a function has. */
@@ -193,35 +197,81 @@ export class BodyReader {
   }
 
   #assembly(node: SyntaxNode, depth: number): void {
-    if (isNode(node.AST)) this.#yul(node.AST, depth + 1)
+    const range = this.#range(node.AST)
+    if (isNode(node.AST) && range !== undefined) this.#yul(node.AST, range.end, depth + 1)
     else this.#stopAt(node)
   }
 
-  #yul(node: unknown, depth: number): void {
+  #yulBlock(node: unknown, depth: number): void {
+    const range = this.#range(node)
+    if (!isNode(node) || range === undefined || depth > MAX_DEPTH) return
+    this.#scoped(() => {
+      for (const statement of nodesIn(node.statements)) this.#yul(statement, range.end, depth + 1)
+    })
+  }
+
+  #yul(node: unknown, end: number, depth: number): void {
     if (!isNode(node) || depth > MAX_DEPTH) return
     switch (node.nodeType) {
       case 'YulBlock':
-        for (const statement of nodesIn(node.statements)) this.#yul(statement, depth + 1)
+        this.#yulBlock(node, depth)
         break
       case 'YulFunctionDefinition':
-        this.#yul(node.body, depth + 1)
+        this.#yulFunction(node, depth)
         break
       case 'YulIf':
         this.#stopAt(node.condition)
-        this.#yul(node.body, depth + 1)
+        this.#yulBlock(node.body, depth)
         break
       case 'YulSwitch':
         this.#stopAt(node.expression)
-        for (const one of nodesIn(node.cases)) this.#yul(one.body, depth + 1)
+        for (const one of nodesIn(node.cases)) this.#yulBlock(one.body, depth)
         break
       case 'YulForLoop':
-        this.#yul(node.pre, depth + 1)
-        this.#stopAt(node.condition)
-        this.#yul(node.post, depth + 1)
-        this.#yul(node.body, depth + 1)
+        this.#yulLoop(node, depth)
+        break
+      case 'YulVariableDeclaration':
+        this.#stopAt(node)
+        this.#declareYul(node, end)
         break
       default:
         this.#stopAt(node)
+    }
+  }
+
+  #yulLoop(node: SyntaxNode, depth: number): void {
+    const range = this.#range(node)
+    if (range === undefined) return
+    this.#scoped(() => {
+      // Its variables can be used in all of the loop.
+      const first = isNode(node.pre) ? nodesIn(node.pre.statements) : []
+      for (const statement of first) this.#yul(statement, range.end, depth + 1)
+      this.#stopAt(node.condition)
+      this.#yulBlock(node.post, depth)
+      this.#yulBlock(node.body, depth)
+    })
+  }
+
+  #yulFunction(node: SyntaxNode, depth: number): void {
+    const [statements, locals] = [this.statements.length, this.locals.length]
+    this.#yulBlock(node.body, depth)
+    this.locals.length = locals
+    for (let at = statements; at < this.statements.length; at++) {
+      const one = this.statements[at]
+      if (one !== undefined) this.statements[at] = { ...one, isApart: true }
+    }
+  }
+
+  /** A variable of assembly is a word. */
+  #declareYul(node: SyntaxNode, end: number): void {
+    const range = this.#range(node)
+    if (range === undefined || !this.#parts.hasBlockScopes) return
+    for (const { name } of nodesIn(node.variables)) {
+      const placing = { offset: this.#words(), start: range.end, end }
+      const declaration = { name, typeDescriptions: { typeString: 'bytes32' } }
+      const found = { ...localVariable(declaration, this.#parts.types, placing), isYul: true as const }
+      this.locals.push(found)
+      this.#open.push(found)
     }
   }
 }

@@ -22,6 +22,8 @@ export interface LocalVariable {
   /** Bytes of the source between which it can be used. */
   readonly start: number
   readonly end: number
+  /** Is it one of assembly? An optimiser leaves none of them in place. */
+  readonly isYul?: true
 }
 
 /** What `localVariable` is told. */

@@ -1,4 +1,5 @@
 /** An execution at the level of sources: the functions that are open at each step, and the steps at which statements begin. */
+import { JUMPDEST, PUSH0, sizeOf } from '../evm/code-analysis.ts'
 import type { CodeMap } from '../source-level/code-map.ts'
 import type { RecordedMessage } from '../source-level/message-recorder.ts'
 import { contains, type FunctionModel, type SourceRange } from '../source-level/source-file.ts'
@@ -8,7 +9,8 @@ import type { Execution } from './execution.ts'
 import type { Statement } from './function-scope.ts'
 import { GrowingList } from './growing-list.ts'
 
-const JUMPDEST = 0x5b
+const JUMPI = 0x57
+const PUSH4 = PUSH0 + 4
 /** Internal calls that are open at once: each has its return address on the stack, which holds 1024 words. */
 const MOST_OPEN = 1024
 /** Calls of one execution that are told apart. */
@@ -71,6 +73,11 @@ interface InstructionInfo {
   readonly isLanding: boolean
   readonly range: SourceRange | undefined
   readonly statement: Statement | undefined
+  /**
+   * Of a JUMPI, the statement that runs if it jumps: of `if (a) break;` solc leaves the jump of the `if`, and the push of its
+   * destination is all that is of the `break`.
+   */
+  readonly whenJumps: Statement | undefined
 }
 
 /** A message that is open. */
@@ -82,6 +89,8 @@ interface OpenMessage {
   readonly frames: OpenFrame[]
   /** What its last jump did, which the next step shows. */
   jump: JumpKind
+  /** The JUMPI that was the last instruction, if a statement runs when it jumps. */
+  choice: { readonly pc: number; readonly statement: Statement } | undefined
 }
 
 /** A step at which a statement begins. */
@@ -147,7 +156,7 @@ class Walk {
       const mapped = this.#mappedCode(message)
       const isCreation = message.kind === 'create' || message.kind === 'create2'
       const called = isCreation ? mapped?.code.contract?.constructor_ : undefined
-      current = { message, mapped, infos: this.#infosOf(mapped), frames: [], jump: 'none' }
+      current = { message, mapped, infos: this.#infosOf(mapped), frames: [], jump: 'none', choice: undefined }
       current.frames.push(
         this.steps.open({ parent, message, mapped, isBase: true, entry: step, function: called }),
       )
@@ -183,7 +192,11 @@ class Walk {
     if (current.jump !== 'none') this.#afterJump(current, info, step)
     current.jump = info.jump
     const frame = current.frames.at(-1)
-    if (frame !== undefined) this.#follow(frame, mapped, info, step)
+    const { choice } = current
+    current.choice = info.whenJumps && { pc, statement: info.whenJumps }
+    if (frame === undefined) return
+    if (choice !== undefined && pc !== choice.pc + 1) this.#begin(frame, mapped, choice.statement, step)
+    else this.#follow(frame, mapped, info, step)
   }
 
   #afterJump(current: OpenMessage, info: InstructionInfo, step: number): void {
@@ -203,7 +216,7 @@ class Walk {
   }
 
   /** Notes where a statement begins. */
-  #follow(frame: OpenFrame, { code }: MappedCode, info: InstructionInfo, step: number): void {
+  #follow(frame: OpenFrame, mapped: MappedCode, info: InstructionInfo, step: number): void {
     const { statement, range, isLanding } = info
     if (statement === undefined) {
       // A loop that consists of one statement begins again.
@@ -213,26 +226,54 @@ class Walk {
       }
       return
     }
-    if (statement === frame.statement) return
+    if (statement !== frame.statement) this.#begin(frame, mapped, statement, step)
+  }
+
+  /** A statement begins, unless it cannot be one of the function that runs. */
+  #begin(frame: OpenFrame, { code }: MappedCode, statement: Statement, step: number): void {
     const within = frame.function
     if (code.isOptimized && within !== undefined && !code.mayRunIn(within, statement)) return
     frame.statement = statement
-    const around = statement.file.functionAround(statement)
-    if (frame.isBase) frame.function ??= around
+    // A line that stands for a statement of Vyper may end behind the function.
+    const around = statement.file.functionAround({ ...statement, end: statement.start })
+    // Vyper gives no place to the beginning of a function.
+    if (frame.isBase || code.isVyper) frame.function ??= around
     const isFirst = around !== undefined && !frame.firstStops.has(around)
     if (isFirst && statement.isInvocation !== true) frame.firstStops.set(around, step)
     this.steps.stop(step, frame, statement)
   }
 }
 
-function readInfo({ code, sources }: MappedCode, pc: number): InstructionInfo {
+function statementOf({ sources }: MappedCode, range: SourceRange | undefined): Statement | undefined {
+  return range && sources.statementAround(range)
+}
+
+/** The statement of a push in front of a JUMPI, which is of another one. */
+function whenJumps(mapped: MappedCode, pushPc: number): Statement | undefined {
+  const { code } = mapped
+  const push = code.at(pushPc)
+  if (push === undefined || push.opcode <= PUSH0 || push.opcode > PUSH4) return undefined
+  const jump = code.at(pushPc + sizeOf(push.opcode))
+  if (jump?.opcode !== JUMPI || jump.range === undefined || push.range === undefined) return undefined
+  const statement = statementOf(mapped, push.range)
+  return statement === statementOf(mapped, jump.range) || contains(push.range, jump.range)
+    ? undefined
+    : statement
+}
+
+function readInfo(mapped: MappedCode, pc: number): InstructionInfo {
+  const { code } = mapped
   const instruction = code.at(pc)
   const range = instruction?.range
+  const isJump = instruction?.opcode === JUMPI
+  const pushes = isJump ? [2, 3, 4, 5].map((size) => pc - size) : []
+  const pushed = pushes.flatMap((at) => (at + sizeOf(code.at(at)?.opcode ?? 0) === pc ? at : []))
   return {
     jump: instruction?.jump ?? 'none',
     isLanding: instruction?.opcode === JUMPDEST,
     range,
-    statement: range && sources.statementAround(range),
+    statement: whenJumps(mapped, pc) === undefined ? statementOf(mapped, range) : undefined,
+    whenJumps: pushed.length === 0 ? undefined : whenJumps(mapped, pushed[0] ?? 0),
   }
 }
 

@@ -64,7 +64,7 @@ function modifiersOf(
 function runningAt(frame: SourceFrame, statement: Statement): Running | undefined {
   const { mapped } = frame
   const around = statement.file.functionAround(statement)
-  if (mapped === undefined || around === undefined) return undefined
+  if (mapped === undefined || around === undefined || statement.isApart === true) return undefined
   const called = around.kind !== 'modifier' && frame.isBase ? around : frame.function
   const scope = called && mapped.sources.scopeOf(called.range)
   const body = mapped.sources.scopeOf(around.range)
@@ -142,5 +142,8 @@ export function localsAt(
   const stop = isExact ? steps.lastOf(frame, step) : undefined
   if (stop !== undefined && !Number.isNaN(height) && execution.stackPointer(stop.step) !== height)
     return undefined
-  return locals.filter(({ position, variable }) => variable.name !== '' && !Number.isNaN(position))
+  return locals.filter(
+    ({ position, variable: { name, isYul } }) =>
+      name !== '' && !Number.isNaN(position) && (isExact || isYul !== true),
+  )
 }

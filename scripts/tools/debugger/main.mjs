@@ -26,19 +26,19 @@ function isSame(own, theirs) {
 }
 
 /**
- * What differs at the statements of a transaction: values by place and variable, what the node does not show by contract and
- * variable. What Truffle does not show, or cannot decode, is counted.
+ * What differs at the statements of a transaction, by place and variable. What Truffle does not show, or cannot decode, is counted.
  */
 function differences(own, theirs) {
   const found = {}
   let [equal, unknown] = [0, 0]
-  for (const [step, { pc, at, contract, values }] of own) {
+  for (const [step, { pc, at, values }] of own) {
     const other = theirs.get(step)
     if (other.pc !== pc) throw new Error(`step ${step} is at ${pc}, Truffle's at ${other.pc}`)
     for (const [name, value] of Object.entries(other.values)) {
       const mine = values[name]
       if (value === undefined) unknown++
-      else if (mine === undefined) found[`${contract} ${name}`] ??= 'not shown by tandem'
+      else if (mine === undefined)
+        found[`${at} ${name}`] ??= `not shown by tandem, Truffle ${JSON.stringify(value)}`
       else if (isSame(mine, value)) equal++
       else found[`${at} ${name}`] ??= `tandem ${JSON.stringify(mine)}, Truffle ${JSON.stringify(value)}`
     }
@@ -72,10 +72,7 @@ async function compare(one) {
     const own = await ownVariables(place.node, hash)
     const theirs = await truffleVariables(place.node, build, hash, [...own.keys()])
     const { found, equal, unknown } = differences(own, theirs)
-    for (const [at, text] of Object.entries(found)) {
-      const isPlace = at.includes(':')
-      sums.found[isPlace ? `${title}: ${at}` : at] ??= text
-    }
+    for (const [at, text] of Object.entries(found)) sums.found[`${title}: ${at}`] ??= text
     sums.equal += equal
     sums.unknown += unknown
     const index = place.sent.findIndex((transaction) => transaction.hash === hash)

@@ -31,7 +31,6 @@ export async function ownVariables(node, hash) {
     found.set(session.step, {
       pc: session.machine(0).pc,
       at: `${contract}.${called}:${line}`,
-      contract,
       values: Object.fromEntries(values.map((value) => [value.name, plain(value)])),
     })
   }
