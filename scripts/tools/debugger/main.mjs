@@ -1,7 +1,7 @@
 /**
  * Compares the variables that the node's debugger shows with those that Truffle's decodes (`@truffle/debugger`), before each
  * statement of transactions of contracts by several compilers. Differences have to be those of `expected.json`, which gives
- * the reason of each.
+ * the reason of each, by contract: they are the same with every compiler.
  *
  *   npm ci --ignore-scripts && node main.mjs [part of a build's name] [--write | --record]
  *
@@ -95,7 +95,7 @@ for (const one of BUILDS) {
   if (!asked.every((part) => name.toLowerCase().includes(part.toLowerCase()))) continue
   const began = performance.now()
   const result = await compare(one)
-  const listed = expected[name] ?? {}
+  const listed = expected[one.contract] ?? {}
   const unexpected = Object.entries(result.found).filter(([at, text]) => listed[at]?.difference !== text)
   const gone = Object.keys(listed).filter((at) => !(at in result.found))
   const isExpected = unexpected.length + gone.length === 0
@@ -108,7 +108,7 @@ for (const one of BUILDS) {
   for (const [at, text] of unexpected) console.log(`  ${at}: ${text}`)
   for (const at of gone) console.log(`  ${at}: expected to differ`)
   if (!process.argv.includes('--write')) continue
-  expected[name] = Object.fromEntries(
+  expected[one.contract] = Object.fromEntries(
     Object.entries(result.found).map(([at, difference]) => [
       at,
       listed[at]?.difference === difference ? listed[at] : { difference, reason: 'to be explained' },
