@@ -156,9 +156,10 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s', (preset) => {
     )
     const hash = await t.call('eth_sendTransaction', { from: FIRST, data })
     const to = (await t.call('eth_getTransactionReceipt', hash)).contractAddress
-    const estimate = async (...block: string[]) =>
+    const estimate = async (...block: (string | null)[]) =>
       Number(await t.call('eth_estimateGas', { from: FIRST, to }, ...block))
     expect(await estimate()).toBe(await estimate('pending'))
+    expect(await estimate(null)).toBe(await estimate('pending'))
     expect((await estimate()) - (await estimate('latest'))).toBeGreaterThan(20_000)
   })
 

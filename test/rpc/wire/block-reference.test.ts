@@ -124,10 +124,9 @@ describe('LookupBlock', () => {
 })
 
 describe('EstimateBlock', () => {
-  it('accepts decimal numbers, and null for the head', () => {
+  it('accepts decimal numbers', () => {
     expect(EstimateBlock.read('16', 'block').reference).toEqual({ number: 16 })
     expect(EstimateBlock.read(16, 'block').reference).toEqual({ number: 16 })
-    expect(EstimateBlock.read(null, 'block').reference).toEqual({ tag: 'latest' })
   })
 
   refusals(EstimateBlock, [
