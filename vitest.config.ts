@@ -14,7 +14,7 @@ const REPLACES = /\bvi\.(mock|doMock|stubEnv|stubGlobal|useFakeTimers)\(/
  */
 const AWAITS_OPCODES = /\bloop: 'library'/
 
-/** Replaces timers and clocks while a seed runs. */
+/** Replaces timers and clocks while a seed runs, and takes a minute: `npm run test:faults`. */
 const SIMULATION = 'test/simulation/'
 
 /** Counts steps of iterators, which makes all iteration of the process slow from then on. */
@@ -57,11 +57,14 @@ const inBrowser = texts.filter(([, text]) => IN_BROWSER.test(text)).map(([file])
 const isolated = texts
   .filter(([file, text]) => {
     const isApart = [REPLACES, AWAITS_OPCODES, COUNTS_WORK].some((sign) => sign.test(text))
-    return isApart || file.startsWith(SIMULATION)
+    return isApart && !file.startsWith(SIMULATION)
   })
   .map(([file]) => file)
 
-const shared = texts.map(([file]) => file).filter((file) => !isolated.includes(file))
+const simulating = texts.map(([file]) => file).filter((file) => file.startsWith(SIMULATION))
+const shared = texts
+  .map(([file]) => file)
+  .filter((file) => !isolated.includes(file) && !simulating.includes(file))
 const faults = shared.filter((file) => FAULTS.test(file))
 const commands = shared.filter((file) => COMMANDS.test(file))
 
@@ -96,6 +99,7 @@ export default defineConfig({
           include: [FILES],
           exclude: [
             ...isolated,
+            ...simulating,
             ...inBrowser,
             ...installing,
             ...recipes,
@@ -111,6 +115,7 @@ export default defineConfig({
       { extends: true, test: { name: 'install', include: installing } },
       { extends: true, test: { name: 'recipes', include: recipes } },
       { extends: true, test: { name: 'faults', include: faults, isolate: false } },
+      { extends: true, test: { name: 'simulation', include: simulating } },
       { extends: true, test: { name: 'commands', include: commands, isolate: false } },
       { extends: true, test: { name: 'compilers', include: compiling } },
     ],
