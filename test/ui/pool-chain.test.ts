@@ -42,7 +42,7 @@ describeWith(CHROMIUM, 'the explorer of a chain of a pool', () => {
       const twin = await deploy({ request }, buildInfo(INFO), 'Twin')
       const latest = page.getByRole('table', { name: 'Latest transactions' })
       await latest.locator('a[href^="#/tx/"]').first().click()
-      await page.getByRole('heading', { name: /Transaction/ }).waitFor()
+      await page.getByRole('heading', { name: /Transaction/, level: 1 }).waitFor()
       await page.locator(`main a[href="#/address/${twin}"]`).first().click()
       await page.getByRole('link', { name: 'Source', exact: true }).click()
       const form = page.getByRole('form', { name: 'Compile and verify' })
