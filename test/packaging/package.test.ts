@@ -165,7 +165,12 @@ describe('the packed package', () => {
   it('is installed, with the plugin for Hardhat, without a warning of npm', () => {
     expect(installed.stderr.split('\n').filter((line) => /warn|error/i.test(line))).toEqual([])
     const { dependencies } = JSON.parse(readFileSync(join(clean, 'package.json'), 'utf8'))
-    expect(Object.keys(dependencies)).toEqual(['hardhat-tandem', 'tandem', 'testcontainers-tandem'])
+    expect(Object.keys(dependencies)).toEqual([
+      'hardhat-tandem',
+      'tandem',
+      'tandem-predeploys',
+      'testcontainers-tandem',
+    ])
   })
 
   it('describes a container of its image, with flags that the command has', async () => {
