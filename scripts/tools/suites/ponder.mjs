@@ -228,12 +228,19 @@ export async function ponderUnderChaos() {
   const { check, results } = createChecks()
   const seeds = Array.from({ length: SEEDS }, (_, i) => FIRST + i)
   const counts = {}
-  await Promise.all(
-    Array.from({ length: NODES }, (_, i) => {
-      const own = seeds.filter((_, at) => at % NODES === i)
-      return followBadDays({ project, check, seeds: own, counts })
-    }),
-  )
+  const nodes = []
+  try {
+    // One after another: the compiler blocks this process for seconds.
+    for (let i = 0; i < NODES; i++) nodes.push(await startBadDays())
+    await Promise.all(
+      nodes.map((node, i) => {
+        const own = seeds.filter((_, at) => at % NODES === i)
+        return followBadDays(node, { project, check, seeds: own, counts })
+      }),
+    )
+  } finally {
+    for (const { node } of nodes) await node.stop()
+  }
   console.log(
     `chaos: ${Object.entries(counts)
       .map((entry) => entry.join(' '))
@@ -242,14 +249,18 @@ export async function ponderUnderChaos() {
   return outcomeOf(results())
 }
 
-/** One node under one seed after another, and adds what was done to it to `counts`. */
-async function followBadDays({ project, check, seeds, counts }) {
+/** A node with a token. */
+async function startBadDays() {
   const node = await startTandem('--seed', 'ponder')
+  const chain = await TokenChain.deploy(node.url)
+  return { node, chain, token: await chain.create(10_000_000n) }
+}
+
+/** One node under one seed after another, and adds what was done to it to `counts`. */
+async function followBadDays({ node, chain, token }, { project, check, seeds, counts }) {
   await withFolder(async (folder) => {
     const running = {}
     try {
-      const chain = await TokenChain.deploy(node.url)
-      const token = await chain.create(10_000_000n)
       for (const [at, seed] of seeds.entries()) {
         await check(`seed ${seed}`, async () => {
           await rpc(node.url, 'evm_setChaos', BAD_DAY, String(seed))
@@ -267,7 +278,6 @@ async function followBadDays({ project, check, seeds, counts }) {
       }
     } finally {
       await running.ponder?.stop()
-      await node.stop()
     }
   })
 }
