@@ -3,21 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { freePort } from './start.mjs'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 /** Processor time in /proc is counted in these, milliseconds. */
 const TICK_MS = 10
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Processor time of a process so far, milliseconds. */
 export function cpuMs({ pid }) {
