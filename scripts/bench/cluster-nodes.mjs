@@ -1,6 +1,5 @@
 /** Processes of a cluster for the benchmarks, and calls of their methods. */
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
