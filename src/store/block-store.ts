@@ -8,7 +8,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { AccountIndex } from './account-index.ts'
 import { type LogBlock, storedLogBlock } from './log-block.ts'
-import { type TransactionLocation, transactionInBody } from './records.ts'
+import { stateAfterBlock, type TransactionLocation, transactionInBody } from './records.ts'
 import { StoredPool } from './stored-pool.ts'
 import { type Change, hashKey, heightKey, type KeyValueReader, type Write } from './table.ts'
 import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
@@ -177,6 +177,12 @@ export class BlockStore {
     if (header === undefined) return this.#history?.header(hash)
     this.#headers.set(hash, header)
     return header
+  }
+
+  /** Root of the state after a known block; one that is not at hand is not decoded. */
+  stateRoot(hash: Hex): Hex | undefined {
+    const recent = this.#blocks.get(hash)?.postState ?? this.#tables.headers.part(hash, stateAfterBlock)
+    return recent ?? this.#history?.block(hash)?.postState
   }
 
   /** Number of the first block that the store holds: 0, or where a fork or a loaded chain began. */
