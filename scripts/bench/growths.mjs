@@ -5,8 +5,6 @@
 import { quantity, receiptOf, SINK } from './scenes.mjs'
 
 const GAS = 30_000_000
-/** Blocks that one request mines at most. */
-const BLOCKS_AT_ONCE = 1000
 
 const word = (value) => value.toString(16).padStart(64, '0')
 
@@ -64,12 +62,9 @@ export const GROWTHS = {
   blocks: {
     sizes: [100, 10_000, 100_000, 1_000_000],
     isKept: true,
-    async grow(node) {
-      for (;;) {
-        const left = node.size - Number(await node.client.call('eth_blockNumber'))
-        if (left <= 0) break
-        await node.client.call('hardhat_mine', [quantity(Math.min(left, BLOCKS_AT_ONCE))])
-      }
+    async grow({ client, size }) {
+      const height = Number(await client.call('eth_blockNumber'))
+      if (size > height) await client.call('hardhat_mine', [quantity(size - height)])
     },
     requests: {
       'eth_getBlockByNumber, any': ({ client, size }, n) =>

@@ -1,8 +1,9 @@
 /**
  * `npm run bench:sizes`: what requests cost, what memory a node holds and how long it starts, with more and more blocks,
  * accounts, slots of a contract, logs in a filter, and snapshots. Each runs on a node with a data directory that grows from
- * size to size. `-- --only blocks,slots` some of them, `-- --most 100000` none larger; `-- --record` writes them to
- * `sizes.json` in docs/internals/bench, and all that is recorded there to `sizes.md` and `sizes.svg`.
+ * size to size. `-- --only blocks,slots` some of them, `-- --most 100000` none larger; `-- --nodes anvil` other nodes of
+ * `nodes.mjs`, which are in memory; `-- --record` writes the figures to `sizes.json` in docs/internals/bench, and all that is
+ * recorded there to `sizes.md` and `sizes.svg`.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,6 +21,7 @@ const FOLDER = fileURLToPath(new URL('../../docs/internals/bench/', import.meta.
 const { values: flags } = parseArgs({
   options: {
     only: { type: 'string' },
+    nodes: { type: 'string', default: 'tandem-disk' },
     most: { type: 'string', default: '1000000' },
     record: { type: 'boolean', default: false },
   },
@@ -47,42 +49,70 @@ const sizeOf = (folder) =>
     .map((name) => statSync(join(folder, name)))
     .reduce((sum, { size }) => sum + size, 0) / 1e6
 
-async function startOn(folder) {
-  const { args, ...node } = NODES['tandem-disk']
-  return start('tandem-disk', { node: { ...node, args: (port) => args(port, folder) } })
+/** The node that keeps what it has, in the folder. */
+const KEEPS = 'tandem-disk'
+
+async function startOn(name, folder) {
+  const { args, ...node } = NODES[name]
+  return start(name, name === KEEPS ? { node: { ...node, args: (port) => args(port, folder) } } : {})
 }
 
-/** Grows from size to size on one data directory; figures by their name, at each size. */
-async function grow(what, { sizes, isKept, prepare, grow: growTo, requests }) {
+/** A node is at rest when it has worked for less than this share of a pause, in ms: it checks its tables in 5 % of the time. */
+const [REST_MS, REST_SHARE] = [500, 0.15]
+
+/** Waits until LevelDB has merged what has grown: that is part of the growth, not of the requests after it. */
+async function rest({ cpuMs }) {
+  for (let worked = Number.POSITIVE_INFINITY; worked > REST_SHARE * REST_MS; ) {
+    const before = cpuMs()
+    await new Promise((resolve) => setTimeout(resolve, REST_MS))
+    worked = cpuMs() - before
+  }
+}
+
+/** Memory that the process holds, and with it the pages of its files: LevelDB maps its tables. */
+function memoryOf(node, when = '') {
+  return {
+    [`memory${when}, MB`]: node.ownMemoryMb(),
+    [`memory with pages of files${when}, MB`]: node.memoryMb(),
+  }
+}
+
+/** Grows from size to size on one node; figures by their name, at each size. */
+async function grow(name, what, { sizes, isKept, prepare, grow: growTo, requests }) {
   const folder = mkdtempSync(join(tmpdir(), 'bench-sizes-'))
   const rows = []
-  let node = await startOn(folder)
+  let node = await startOn(name, folder)
   try {
     const made = await prepare?.(node)
     for (const [index, size] of sizes.filter((one) => one <= MOST).entries()) {
       const began = performance.now()
       node = { ...node, made, size }
+      const cpuMs = node.cpuMs()
       await growTo(node, index === 0 ? 0 : sizes[index - 1])
-      console.error(`${what}: ${size} in ${((performance.now() - began) / 1000).toFixed(0)} s`)
+      await rest(node)
+      const grownCpuMs = node.cpuMs() - cpuMs
       for (let n = 0; n < WARM; n++) await USUAL['transfer with receipt'](node, n)
       const figures = {}
-      for (const [name, request] of Object.entries({ ...USUAL, ...requests }))
-        figures[name] = await costOf(node, request)
-      figures['resident memory, MB'] = node.memoryMb()
-      if (isKept) {
+      for (const [asked, request] of Object.entries({ ...USUAL, ...requests }))
+        figures[asked] = await costOf(node, request)
+      Object.assign(figures, memoryOf(node))
+      figures['growth from the size before, s of processor time'] = grownCpuMs / 1000
+      if (isKept && name === KEEPS) {
         await node.stop()
         figures['on disk, MB'] = sizeOf(folder)
-        node = await startOn(folder)
+        node = await startOn(name, folder)
         figures['start, ms of processor time'] = node.startCpuMs
-        figures['resident memory after a start, MB'] = node.memoryMb()
+        Object.assign(figures, memoryOf(node, ' after a start'))
       }
       rows.push({ size, figures })
+      const seconds = ((performance.now() - began) / 1000).toFixed(0)
+      console.error(`${name}, ${what}, ${size}: ${seconds} s`, JSON.stringify(figures))
     }
   } finally {
     await node.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-  return { what, rows }
+  return { on: name, what, rows }
 }
 
 const cell = (value) => (value >= 10 ? value.toFixed(0) : value.toFixed(2))
@@ -102,13 +132,14 @@ function record(grown) {
   const file = join(FOLDER, 'sizes.json')
   const recorded = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
   const date = new Date().toISOString().slice(0, 10)
-  const others = recorded.filter(({ what }) => !grown.some((one) => one.what === what))
-  const all = [...others, ...grown.map((one) => ({ ...one, date, node: process.version }))]
+  const others = recorded.filter(({ on, what }) => on !== grown.on || what !== grown.what)
+  const all = [...others, { ...grown, date, node: process.version }]
   const order = Object.keys(GROWTHS)
-  all.sort((a, b) => order.indexOf(a.what) - order.indexOf(b.what))
+  const rank = ({ on, what }) => order.indexOf(what) + (on === KEEPS ? 0 : 0.5)
+  all.sort((a, b) => rank(a) - rank(b))
   writeFileSync(file, `${JSON.stringify(all)}\n`)
-  writeFileSync(join(FOLDER, 'sizes.svg'), curves(all))
-  const sections = all.map((one) => `${tableOf(one)}\n\nRecorded ${one.date}, Node ${one.node}.`)
+  writeFileSync(join(FOLDER, 'sizes.svg'), curves(all.filter(({ on }) => on === KEEPS)))
+  const sections = all.map((one) => `${tableOf(one)}\n\n${one.on}, recorded ${one.date}, Node ${one.node}.`)
   const text = `# Growth
 
 \`npm run bench:sizes\`: milliseconds of processor time of one request on a node with a data directory, where the row names
@@ -121,9 +152,11 @@ ${sections.join('\n\n')}
   writeFileSync(join(FOLDER, 'sizes.md'), text)
 }
 
-for (const what of Object.keys(GROWTHS)) {
-  if (flags.only !== undefined && !flags.only.split(',').includes(what)) continue
-  const grown = await grow(what, GROWTHS[what])
-  console.log(`${tableOf(grown)}\n`)
-  if (flags.record) record([grown])
+const isWanted = (what) => flags.only === undefined || flags.only.split(',').includes(what)
+for (const name of flags.nodes.split(',')) {
+  for (const what of Object.keys(GROWTHS).filter(isWanted)) {
+    const grown = await grow(name, what, GROWTHS[what])
+    console.log(`${tableOf(grown)}\n`)
+    if (flags.record) record(grown)
+  }
 }
