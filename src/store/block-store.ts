@@ -149,14 +149,22 @@ export class BlockStore {
     return stored ?? this.get(hash)?.block.transactions[index]
   }
 
-  /** The block of this hash and number as a query for logs reads it; one that is not at hand is not decoded. */
-  logBlock(hash: Hex, number: number): LogBlock | undefined {
+  /**
+   * The block of this hash and number as a query for logs reads it; one that is not at hand is not decoded. `undefined`
+   * also where `mayMatch` is false for the receipts of one that is not at hand.
+   */
+  logBlock(
+    hash: Hex,
+    number: number,
+    mayMatch: (receipts: Uint8Array) => boolean = () => true,
+  ): LogBlock | undefined {
     const recent = this.#blocks.get(hash)
     if (recent !== undefined) return recent
     const known = this.#logBlocks.get(hash)
     if (known !== undefined) return known
     const receipts = this.#tables.receipts.bytes(hash)
     if (receipts === undefined) return this.#history?.block(hash)
+    if (!mayMatch(receipts)) return undefined
     const whole = <T>(part: T | undefined): T => {
       if (part === undefined) throw new Error(`block ${hash} is incomplete in the store`)
       return part
