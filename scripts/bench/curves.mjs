@@ -6,7 +6,7 @@ const PANEL = LEFT + WIDTH + RIGHT
 const COLUMNS = 2
 const COLORS = [
   ...['#0969da', '#cf222e', '#2da44e', '#bf8700', '#8250df', '#bc4c00'],
-  ...['#1b7c83', '#59636e', '#a40e26', '#6e7781'],
+  ...['#1b7c83', '#59636e', '#a40e26', '#d4a72c', '#bf3989', '#4d2d00', '#0a3069', '#116329'],
 ]
 const STYLE = `text { font: 11px system-ui, sans-serif; fill: #1f2328 } .title { font-weight: 600 } .grid { stroke: #d1d9e0 }
 @media (prefers-color-scheme: dark) { text { fill: #d1d7e0 } .grid { stroke: #3d444d } }`

@@ -105,6 +105,7 @@ async function grow(name, what, { sizes, isKept, prepare, grow: growTo, requests
         Object.assign(figures, memoryOf(node, ' after a start'))
       }
       rows.push({ size, figures })
+      if (flags.record) record({ on: name, what, rows })
       const seconds = ((performance.now() - began) / 1000).toFixed(0)
       console.error(`${name}, ${what}, ${size}: ${seconds} s`, JSON.stringify(figures))
     }
@@ -127,17 +128,44 @@ function tableOf({ what, rows }) {
   )
 }
 
-/** Adds what has grown to what is recorded, and draws and writes all of it. */
+/** What grows with the size, and why; in `sizes.md`. */
+const NOTES = `What grows, and why:
+
+- **Any block, any account, any slot.** About 1,500 blocks are kept decoded; another one is read by its number, and then its
+  header, body and receipts, and decoded. The state after it is found by its header alone, and read node by node: as many
+  nodes as the logarithm of its accounts. A read of LevelDB is logarithmic too.
+- **Logs of one topic.** The index has the 2,048 bits of each block's bloom, of which 200 different topics set 29 %: 2.5 % of
+  such blocks are read without a match, however long the chain is. Of these the bytes of the receipts are searched once.
+- **Memory.** LevelDB maps up to 256 of its tables, of 8 MB each. Their pages count as resident once they are read, and the
+  kernel takes them back when memory is short; *memory* is what the process holds beside them. Caches have bounds: 60,000
+  trie nodes, about 1,500 blocks, 16 MB of code and of each index, 4 MB of receipts for logs.
+  Of the 300 MB after 100,000 slots, written 1,200 a transaction, 74 MB are live objects and 85 MB the rest of V8's heap;
+  the others are arrays, buffers of LevelDB, and what malloc does not give back. After a start it is 67 MB.
+- **Start.** At most 64 MB of LevelDB's tables are checked before it begins, the others beside its work, and at most 16 MB of
+  its log become a table. Both are reached with some 20,000 blocks.
+- **Time to grow.** A block takes 0.5 ms of processor time, an account and a slot 0.2: a million of them are nine and four
+  minutes of it. While \`hardhat_mine\` mined 40,000 blocks on a busy machine, other calls waited for 7 ms (median) to 40 ms
+  (99th percentile), and the node held 128 MB; in memory a block takes 6.4 kB.`
+
+const JSON_FILE = join(FOLDER, 'sizes.json')
+
+/** All that is recorded: what has grown, on which node, and when. */
+const recorded = () => (existsSync(JSON_FILE) ? JSON.parse(readFileSync(JSON_FILE, 'utf8')) : [])
+
+/** Adds what has grown to what is recorded. */
 function record(grown) {
-  const file = join(FOLDER, 'sizes.json')
-  const recorded = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
   const date = new Date().toISOString().slice(0, 10)
-  const others = recorded.filter(({ on, what }) => on !== grown.on || what !== grown.what)
+  const others = recorded().filter(({ on, what }) => on !== grown.on || what !== grown.what)
   const all = [...others, { ...grown, date, node: process.version }]
   const order = Object.keys(GROWTHS)
   const rank = ({ on, what }) => order.indexOf(what) + (on === KEEPS ? 0 : 0.5)
   all.sort((a, b) => rank(a) - rank(b))
-  writeFileSync(file, `${JSON.stringify(all)}\n`)
+  writeFileSync(JSON_FILE, `${JSON.stringify(all)}\n`)
+}
+
+/** Writes and draws all that is recorded. */
+function draw() {
+  const all = recorded()
   writeFileSync(join(FOLDER, 'sizes.svg'), curves(all.filter(({ on }) => on === KEEPS)))
   const sections = all.map((one) => `${tableOf(one)}\n\n${one.on}, recorded ${one.date}, Node ${one.node}.`)
   const text = `# Growth
@@ -146,6 +174,8 @@ function record(grown) {
 no other unit; the median of ${SAMPLES} samples of ${REPEATS} requests, on a machine with other work.
 
 ![Curves](sizes.svg)
+
+${NOTES}
 
 ${sections.join('\n\n')}
 `
@@ -157,6 +187,6 @@ for (const name of flags.nodes.split(',')) {
   for (const what of Object.keys(GROWTHS).filter(isWanted)) {
     const grown = await grow(name, what, GROWTHS[what])
     console.log(`${tableOf(grown)}\n`)
-    if (flags.record) record(grown)
   }
 }
+if (flags.record) draw()
