@@ -188,7 +188,7 @@ export async function ponder() {
 /** Seeds of chaos, each with five blocks or more; after so many of them Ponder begins anew, with an empty database. */
 const SEEDS = Number(process.env.CHAOS_SEEDS ?? 30)
 const FIRST = Number(process.env.CHAOS_FIRST ?? 1)
-const SEEDS_OF_A_DATABASE = 6
+const SEEDS_OF_A_DATABASE = 15
 /** Nodes with a Ponder each that share the seeds: most of a bad day is waiting. */
 const NODES = Number(process.env.CHAOS_NODES ?? 1)
 
