@@ -73,12 +73,18 @@ export function processorTime(pid) {
   }
 }
 
-/** Resident memory of a process and its children, MB of a million bytes. */
-export function residentMemory(pid) {
+/** A figure of the memory of a process and its children (`/proc/<pid>/status`), MB of a million bytes. */
+function memory(pid, figure) {
   return family(pid)
-    .map((one) => Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${one}/status`) ?? '')?.[1] ?? 0) * 1024e-6)
+    .map((one) => Number(figure.exec(read(`/proc/${one}/status`) ?? '')?.[1] ?? 0) * 1024e-6)
     .reduce((sum, megabytes) => sum + megabytes, 0)
 }
+
+/** Resident memory of a process and its children, MB of a million bytes. */
+export const residentMemory = (pid) => memory(pid, /VmRSS:\s+(\d+)/)
+
+/** The part of it that is in no file: the rest are pages of files, which the kernel takes back when memory is short. */
+export const ownMemory = (pid) => memory(pid, /RssAnon:\s+(\d+)/)
 
 /** Milliseconds that all processors of the machine have worked, or were taken by its host. */
 function machineTime() {

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from './client.mjs'
-import { processorTime, residentMemory } from './measure.mjs'
+import { ownMemory, processorTime, residentMemory } from './measure.mjs'
 import { NODES } from './nodes.mjs'
 
 /** How often a starting node is asked, ms. */
@@ -104,6 +104,7 @@ export async function start(name, options = {}) {
       mine: (count) => node.mine(client, count),
       cpuMs,
       memoryMb: () => residentMemory(child.pid),
+      ownMemoryMb: () => ownMemory(child.pid),
       stop,
     }
   } catch (error) {

@@ -181,8 +181,8 @@ export interface Commands extends SnapshotCommands {
   /** Fills in defaults and signs with a local key without sending. Throws `invalid-params` for an unknown account. */
   sign(request: TransactionRequest): Promise<Transaction>
   /**
-   * Mines now; resolves to the new blocks, oldest first. Throws `invalid-params` for a timestamp that does not exceed the
-   * parent's, and for an unknown parent.
+   * Mines now; resolves to the new blocks, oldest first, or to the last one of more than 10,000. Throws `invalid-params`
+   * for a timestamp that does not exceed the parent's, and for an unknown parent.
    */
   mine(options?: MineRequest): Promise<readonly ExecutedBlock[]>
   /**

@@ -8,7 +8,7 @@ import type { Hex } from '../encoding/hex.ts'
 import { NodeError } from '../errors.ts'
 import { AccountIndex } from './account-index.ts'
 import { type LogBlock, storedLogBlock } from './log-block.ts'
-import { type TransactionLocation, transactionInBody } from './records.ts'
+import { stateAfterBlock, type TransactionLocation, transactionInBody } from './records.ts'
 import { StoredPool } from './stored-pool.ts'
 import { type Change, hashKey, heightKey, type KeyValueReader, type Write } from './table.ts'
 import { type ChainTables, chainTables, META, PREFIX } from './tables.ts'
@@ -149,14 +149,22 @@ export class BlockStore {
     return stored ?? this.get(hash)?.block.transactions[index]
   }
 
-  /** The block of this hash and number as a query for logs reads it; one that is not at hand is not decoded. */
-  logBlock(hash: Hex, number: number): LogBlock | undefined {
+  /**
+   * The block of this hash and number as a query for logs reads it; one that is not at hand is not decoded. `undefined`
+   * also where `mayMatch` is false for the receipts of one that is not at hand.
+   */
+  logBlock(
+    hash: Hex,
+    number: number,
+    mayMatch: (receipts: Uint8Array) => boolean = () => true,
+  ): LogBlock | undefined {
     const recent = this.#blocks.get(hash)
     if (recent !== undefined) return recent
     const known = this.#logBlocks.get(hash)
     if (known !== undefined) return known
     const receipts = this.#tables.receipts.bytes(hash)
     if (receipts === undefined) return this.#history?.block(hash)
+    if (!mayMatch(receipts)) return undefined
     const whole = <T>(part: T | undefined): T => {
       if (part === undefined) throw new Error(`block ${hash} is incomplete in the store`)
       return part
@@ -177,6 +185,12 @@ export class BlockStore {
     if (header === undefined) return this.#history?.header(hash)
     this.#headers.set(hash, header)
     return header
+  }
+
+  /** Root of the state after a known block; one that is not at hand is not decoded. */
+  stateRoot(hash: Hex): Hex | undefined {
+    const recent = this.#blocks.get(hash)?.postState ?? this.#tables.headers.part(hash, stateAfterBlock)
+    return recent ?? this.#history?.block(hash)?.postState
   }
 
   /** Number of the first block that the store holds: 0, or where a fork or a loaded chain began. */

@@ -66,6 +66,13 @@ export function blockPosition(stored: Uint8Array): { readonly number: number; re
   }
 }
 
+/** The root of the state after the block that a header record states, without decoding the header. */
+export function stateAfterBlock(stored: Uint8Array): Hex {
+  let at = payloadStart(stored, 0)
+  for (let before = 0; before < 2; before++) at = itemEnd(stored, at)
+  return toHex(asBytes(decodeRlp(stored.subarray(at, itemEnd(stored, at))), 'state after the block'))
+}
+
 /** Bodies; each transaction with its sender, which costs too much to recover at each read. */
 export function body(config: ChainConfig): ValueCodec<Body> {
   return {

@@ -99,7 +99,9 @@ function entriesIn(block: Buffer): Listed[] {
 class TableReader {
   readonly #file: ReadableFile
   readonly #checksum: Checksum
-  #window = Buffer.alloc(0)
+  /** What windows are read into: new memory for each took longer than the reading. */
+  #memory = Buffer.alloc(0)
+  #window = this.#memory
   #start = 0
 
   constructor(file: ReadableFile, checksum: Checksum) {
@@ -115,10 +117,10 @@ class TableReader {
   bytes(from: number, length: number): Buffer {
     const skipped = from - this.#start
     if (skipped < 0 || skipped + length > this.#window.length) {
-      const window = Buffer.allocUnsafe(
-        Math.max(0, Math.min(this.size - from, Math.max(length, WINDOW_BYTES))),
-      )
-      const read = window.length === 0 ? 0 : this.#file.read(window, from)
+      const wanted = Math.max(0, Math.min(this.size - from, Math.max(length, WINDOW_BYTES)))
+      if (this.#memory.length < wanted) this.#memory = Buffer.allocUnsafe(wanted)
+      const window = this.#memory.subarray(0, wanted)
+      const read = wanted === 0 ? 0 : this.#file.read(window, from)
       this.#window = window.subarray(0, read)
       this.#start = from
     }

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { logsBloom } from '../../src/chain/bloom.ts'
-import { bloomMightMatch, matchesLog, prepare } from '../../src/chain/log-filter.ts'
-import type { Log } from '../../src/chain/receipt.ts'
+import { bloomMightMatch, encodedLogs, matchesLog, prepare } from '../../src/chain/log-filter.ts'
+import { encodeReceipts, type Log } from '../../src/chain/receipt.ts'
+import { concat } from '../../src/encoding/bytes.ts'
 import { fromHex, type Hex, toFixedHex } from '../../src/encoding/hex.ts'
 import { bloomMightContain } from '../support/bloom.ts'
 
@@ -37,16 +38,52 @@ describe('matchesLog', () => {
   })
 })
 
-describe('bloomMightMatch', () => {
-  const small = fc.integer({ min: 0, max: 4 })
-  const someLog = fc
-    .tuple(small, fc.array(small, { maxLength: 4 }))
-    .map(([from, topics]) => log(from, topics))
-  const filter = fc.tuple(
-    fc.array(small.map(address), { maxLength: 2 }),
-    fc.array(fc.option(fc.array(small.map(topic), { maxLength: 2 })), { maxLength: 4 }),
-  )
+const small = fc.integer({ min: 0, max: 4 })
+const someLog = fc.tuple(small, fc.array(small, { maxLength: 4 })).map(([from, topics]) => log(from, topics))
+const filter = fc.tuple(
+  fc.array(small.map(address), { maxLength: 2 }),
+  fc.array(fc.option(fc.array(small.map(topic), { maxLength: 2 })), { maxLength: 4 }),
+)
 
+describe('encodedLogs', () => {
+  const encoded = (logs: readonly Log[]) =>
+    concat(
+      ...encodeReceipts([
+        {
+          succeeded: true,
+          type: 0,
+          cumulativeGasUsed: 1n,
+          gasUsed: 1n,
+          logsBloom: logsBloom(logs),
+          logs,
+        },
+      ]),
+    )
+
+  it('never excludes receipts with a match', () => {
+    fc.assert(
+      fc.property(fc.array(someLog, { minLength: 1, maxLength: 4 }), filter, (logs, [addresses, topics]) => {
+        if (logs.some((one) => matchesLog(one, addresses, topics))) {
+          expect(encodedLogs(addresses, topics)(encoded(logs))).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it.each<[string, readonly Hex[], readonly (readonly Hex[] | null)[], boolean]>([
+    ['nothing', [], [], true],
+    ['an address of the logs', [address(1)], [], true],
+    ['another address', [address(3)], [], false],
+    ['one of two addresses', [address(3), address(2)], [], true],
+    ['a topic of the logs', [], [null, [topic(11)]], true],
+    ['an address of the logs and another topic', [address(1)], [[topic(12)]], false],
+    ['more items than are looked for', [], [Array.from({ length: 17 }, (_, n) => topic(20 + n))], true],
+  ])('looks for %s', (_, addresses, topics, expected) => {
+    expect(encodedLogs(addresses, topics)(encoded([log(1, [10, 11]), log(2, [])]))).toBe(expected)
+  })
+})
+
+describe('bloomMightMatch', () => {
   it('never excludes a block with a match', () => {
     fc.assert(
       fc.property(fc.array(someLog, { minLength: 1, maxLength: 4 }), filter, (logs, [addresses, topics]) => {

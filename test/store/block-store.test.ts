@@ -112,6 +112,7 @@ describe.each(ENGINES)('a block store in $name', ({ withStore }) => {
       await extendBy(store, writer, block)
       expect(writer.logBlock(block.hash, 1)).toBe(block)
       const reader = await BlockStore.open(store, CONFIG)
+      expect(reader.logBlock(block.hash, 1, () => false)).toBeUndefined()
       const read = reader.logBlock(block.hash, 1)
       expect(read?.hash).toBe(block.hash)
       expect(read?.block.header.number).toBe(1)

@@ -158,7 +158,7 @@ export class Blockchain {
   isCanonical(hash: Hex): boolean | undefined {
     const header = this.#blocks.header(hash)
     if (header === undefined) return undefined
-    return this.headerAt(header.number)?.hash === hash
+    return this.hashAt(header.number) === hash
   }
 
   /**

@@ -49,7 +49,7 @@ export interface Chain extends ChainAccess {
   /** Another trie over the same store, whose states no other reader sees. */
   openTrie(options: { readonly cacheNodes: number }): StateTrie
   /** The state after a stored block; readers of recently used states are shared. */
-  stateAfter(block: ExecutedBlock): StateReader
+  stateAfter(block: Pick<ExecutedBlock, 'postState'>): StateReader
   /** The state after the head. */
   headState(): StateReader
   /** Checks and executes a block mined elsewhere. Throws `invalid-block` with the first rule violated. */
@@ -108,7 +108,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     () => forked ?? builtGenesis(options.genesis, trie, config),
   )
   collector?.addRoots(() => [blockchain.pristineGenesis.postState])
-  const stateAfter = ({ postState }: ExecutedBlock) => trie.reader(postState)
+  const stateAfter = ({ postState }: Pick<ExecutedBlock, 'postState'>) => trie.reader(postState)
   const access = { config, blockchain, blocks }
   const validation = new BlockValidation({ ...access, vm: importVm, trie, now, notices })
   return {

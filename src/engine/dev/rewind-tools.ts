@@ -68,7 +68,7 @@ export class ChainRewinder {
   #ancestor(depth: number): ExecutedBlock {
     const { blocks, blockchain } = this.#parts
     const height = blockchain.head.block.header.number
-    const hash = blockchain.headerAt(height - depth)?.hash
+    const hash = blockchain.hashAt(height - depth)
     const block = hash === undefined ? undefined : blocks.get(hash)
     if (block === undefined) {
       throw invalidParams(`depth: must not exceed the chain's height: height ${height}, depth ${depth}`)

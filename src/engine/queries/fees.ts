@@ -71,7 +71,7 @@ export class Fees {
     const top = blockchain.head.block.header.number
     const lowest = Math.max(blocks.first, top - MAX_PRICE_BLOCKS)
     for (let height = top; height > lowest && prices.length < MAX_PRICES; height--) {
-      const hash = blockchain.headerAt(height)?.hash
+      const hash = blockchain.hashAt(height)
       const block = hash === undefined ? undefined : blocks.get(hash)
       for (const transaction of block?.block.transactions ?? []) {
         if (!transaction.isRemasc && prices.length < MAX_PRICES) prices.push(transaction.gasPrice)

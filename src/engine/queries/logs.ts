@@ -1,6 +1,6 @@
 /** Logs of the canonical chain: the index finds the blocks, their receipts hold the logs. */
 import { PRECOMPILE_ADDRESS } from '../../chain/config.ts'
-import { matchesLog, type TopicFilter } from '../../chain/log-filter.ts'
+import { encodedLogs, matchesLog, type TopicFilter } from '../../chain/log-filter.ts'
 import type { Log } from '../../chain/receipt.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
@@ -29,6 +29,14 @@ export interface LogCriteria {
   readonly topics: TopicFilter
   /** Leave out those of the REMASC contract, which only the REMASC transaction makes. */
   readonly hideRemasc?: boolean | undefined
+}
+
+/** What a query looks for, and what it has found. */
+interface LogCollection {
+  readonly query: LogQuery
+  /** Whether encoded receipts may hold a matching log. */
+  readonly mayMatch: (receipts: Uint8Array) => boolean
+  readonly found: LogView[]
 }
 
 const isOfRemasc = ({ address }: Log): boolean => address === PRECOMPILE_ADDRESS.remasc
@@ -117,9 +125,10 @@ export class LogSearch implements LogWalks {
     }
     const found = await this.#findUpstream(query, from, Math.min(to, blocks.first - 1))
     const range = { from: Math.max(from, blocks.first), to }
+    const mayMatch = encodedLogs(addresses, topics)
     for await (const heights of indexes.withLogs(addresses, topics, range, yieldIfDue)) {
       for (let at = 0; at < heights.length; ) {
-        at = this.#collectSome(heights, at, query, found)
+        at = this.#collectSome(heights, at, { query, mayMatch, found })
         const wait = yieldIfDue()
         if (wait !== undefined) await wait
       }
@@ -131,14 +140,14 @@ export class LogSearch implements LogWalks {
    * Collects from the blocks at `heights`, from the one at index `start`, until as many receipts are read as two readings
    * of the clock may have between them. Returns the index of the next block.
    */
-  #collectSome(heights: readonly number[], start: number, query: LogQuery, found: LogView[]): number {
+  #collectSome(heights: readonly number[], start: number, { query, mayMatch, found }: LogCollection): number {
     const { blockchain, blocks } = this.#parts
     let at = start
     for (let read = 0; read < RECEIPTS_PER_CHECK; at++, read++) {
       const height = heights[at]
       if (height === undefined) break
       const hash = blockchain.hashAt(height)
-      const block = hash === undefined ? undefined : blocks.logBlock(hash, height)
+      const block = hash === undefined ? undefined : blocks.logBlock(hash, height, mayMatch)
       if (block === undefined) continue
       addMatchingLogs(block, query, false, found)
       checkCount(found, query)

@@ -68,8 +68,13 @@ export class ChainLookup implements Lookup {
     if ('tag' in reference && reference.tag === 'pending') {
       return this.#parts.pending.current().then(({ state }) => state)
     }
-    const executed = this.#storedBlock(reference)
-    return executed && this.stateAfter(executed)
+    if ('tag' in reference) {
+      const executed = this.#storedBlock(reference)
+      return executed && this.stateAfter(executed)
+    }
+    const hash = this.#hashOf(reference)
+    const postState = hash === undefined ? undefined : this.#parts.blocks.stateRoot(hash)
+    return postState === undefined ? undefined : this.#parts.stateAfter({ postState })
   }
 
   transaction(hash: Hex): TransactionView | undefined {
@@ -102,12 +107,14 @@ export class ChainLookup implements Lookup {
       if (reference.tag === 'latest') return blockchain.head
       return blocks.lowest === blocks.first ? blockchain.genesis : this.#storedBlock({ number: 0 })
     }
-    if ('number' in reference) {
-      const hash = blockchain.headerAt(reference.number)?.hash
-      return hash === undefined ? undefined : blocks.get(hash)
-    }
-    if (reference.requireCanonical && !blockchain.isCanonical(reference.hash)) return undefined
-    return blocks.get(reference.hash)
+    const hash = this.#hashOf(reference)
+    return hash === undefined ? undefined : blocks.get(hash)
+  }
+
+  #hashOf(reference: Exclude<BlockReference, { tag: unknown }>): Hex | undefined {
+    const { blockchain } = this.#parts
+    if ('number' in reference) return blockchain.hashAt(reference.number)
+    return reference.requireCanonical && !blockchain.isCanonical(reference.hash) ? undefined : reference.hash
   }
 
   #mined(hash: Hex): { block: ExecutedBlock; index: number } | undefined {

@@ -15,14 +15,18 @@ import {
 import { PricedCallObject } from './call.ts'
 import { Address, BlockHash, Data, Flag, wholeNumber } from './scalars.ts'
 
-/** Maximum number of blocks per call: they are built without yielding to the event loop. */
+/** Maximum number of blocks of a list or an answer. */
 const MAX_BLOCKS = 10_000
+/** Maximum number of blocks that are mined by a call whose answer says nothing about them. */
+const MAX_MINED = 1_000_000
 const LIST = { most: MAX_BLOCKS, what: 'a list', indexed: true }
 
 /** Seconds since 1970 that a block may carry. */
 export const Timestamp = wholeNumber('seconds since 1970, number or hex', LATEST_TIMESTAMP)
 /** How many blocks one call may ask for. */
 export const BlockCount = wholeNumber('how many blocks, number or hex', MAX_BLOCKS)
+/** How many blocks `hardhat_mine` may mine. */
+export const MinedCount = wholeNumber('how many blocks, number or hex', MAX_MINED)
 
 const MineObject = object(
   { timestamp: Timestamp, blocks: BlockCount, parent: BlockHash },

@@ -172,7 +172,7 @@ describe('methods of development clients', () => {
     ],
     ['hardhat_setStorageAt', [X, '0x0', 'one'], 'Invalid value: expected at most 32 bytes in hex.'],
     ['hardhat_setStorageAt', [X, '0x0'], 'method parameters invalid'],
-    ['hardhat_mine', [10_001], 'Invalid blocks: expected a whole number from 0 to 10000.'],
+    ['hardhat_mine', [1_000_001], 'Invalid blocks: expected a whole number from 0 to 1000000.'],
     ['anvil_setIntervalMining', [2_147_484], 'Invalid seconds: expected a whole number from 0 to 2147483.'],
     [
       'hardhat_reset',

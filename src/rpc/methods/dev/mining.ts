@@ -4,7 +4,7 @@ import { intervalOf, minesAtOnce } from '../../../engine/model.ts'
 import { LONGEST_INTERVAL } from '../../../options/kinds.ts'
 import { method } from '../../method.ts'
 import { optional, orNull } from '../../parameter.ts'
-import { BlockCount, Timestamp } from '../../wire/fork.ts'
+import { MinedCount, Timestamp } from '../../wire/fork.ts'
 import { Address, Quantity, wholeNumber } from '../../wire/scalars.ts'
 import { evm_setAutomine } from '../evm.ts'
 import { order, under } from './family.ts'
@@ -17,7 +17,7 @@ const MINE = order({
   summary:
     'Mines blocks, one by default. The second parameter is the number of seconds between two blocks, 1 by default; with --dialect anvil it applies before the first block too, and without it the timestamps follow the clock.',
   params: {
-    blocks: optional(orNull(BlockCount, 1), 1),
+    blocks: optional(orNull(MinedCount, 1), 1),
     interval: optional(
       orNull(wholeNumber('seconds between two blocks; at least 1', 10 ** 9), undefined),
       null,
