@@ -3,7 +3,7 @@ import type { Node } from '../node/node.ts'
 import { createExecution } from './execution.ts'
 import { readSettings, type TypedFlags, URL_VARIABLE } from './settings.ts'
 import type { NodeWriters } from './start.ts'
-import { endAtSignal } from './start-command.ts'
+import { endAtSignal, loadStart } from './start-command.ts'
 
 /**
  * What differs from `tandem start` unless it is set: the chain is in memory, the port is free, standard output belongs
@@ -40,7 +40,7 @@ export async function runBesideNode(
   endAtSignal()
   const execution = createExecution(words, errors)
   const settings = readSettings(flags, process.env, new Map([...BESIDE_COMMAND, ...defaults]))
-  const { start } = await import('./start.ts')
+  const start = await loadStart()
   let exitCode = 1
   const stopped = execution.ended.then(async (code) => {
     exitCode = code

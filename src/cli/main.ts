@@ -8,7 +8,6 @@ import { useCompileCache } from './compile-cache.ts'
 import { StreamLineWriter } from './line-writer.ts'
 import { beginningOf, shownCommandLine } from './secrets.ts'
 import type { NodeWriters } from './start.ts'
-import { delayOptimization } from './v8-settings.ts'
 
 /** Success, failure at the start or later, wrong usage. */
 const EXIT = { done: 0, failed: 1, misused: 2 } as const
@@ -169,7 +168,6 @@ function program(): Command {
   }
   command.hook('preSubcommand', async (_command, asked) => {
     useCompileCache()
-    delayOptimization()
     await fillIn(asked)
     process.title = shownCommandLine(process.argv, asked)
   })

@@ -20,7 +20,7 @@ import { hidden } from './secrets.ts'
 import { typedFlags } from './setting-flags.ts'
 import { readSettings, type TypedFlags } from './settings.ts'
 import type { NodeWriters } from './start.ts'
-import { addStartFlags, endAtSignal, untilSignal } from './start-command.ts'
+import { addStartFlags, endAtSignal, loadStart, untilSignal } from './start-command.ts'
 
 const URL_FLAG = 'url'
 const ALLOW_FLAG = 'allow'
@@ -84,7 +84,7 @@ async function serveOwn(
 ): Promise<void> {
   endAtSignal()
   const settings = readSettings(flags, process.env, BESIDE_COMMAND)
-  const { start } = await import('./start.ts')
+  const start = await loadStart()
   let isGone = () => {}
   const gone = new Promise<void>((resolve) => {
     isGone = resolve

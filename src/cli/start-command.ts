@@ -4,7 +4,8 @@ import { OPTION_GROUPS } from '../options/groups.ts'
 import { PRESET_DEFAULTS } from '../options/presets.ts'
 import { addConfigFlag, addSettingFlag, typedFlags } from './setting-flags.ts'
 import { flagName, readSettings, SETTINGS } from './settings.ts'
-import type { NodeWriters } from './start.ts'
+import type { NodeWriters, start } from './start.ts'
+import { delayOptimization } from './v8-settings.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
@@ -36,6 +37,13 @@ export function untilSignal(): Promise<void> {
     }
     for (const name of SIGNALS) process.on(name, onSignal)
   })
+}
+
+/** Loads the node's code, as late as possible, so that --help and a misspelt flag do not wait for it. */
+export async function loadStart(): Promise<typeof start> {
+  const loaded = await import('./start.ts')
+  delayOptimization()
+  return loaded.start
 }
 
 /** Is this a flag without an argument that a preset sets? */
@@ -84,8 +92,7 @@ export function fillStartCommand(command: Command, writers: NodeWriters): void {
   command.allowExcessArguments(false).action(async () => {
     endAtSignal()
     const settings = readSettings(typedFlags(command), process.env)
-    // Loaded last, so that --help and a misspelt flag do not wait for the node's code.
-    const { start } = await import('./start.ts')
+    const start = await loadStart()
     await start(settings, writers, untilSignal)
   })
 }

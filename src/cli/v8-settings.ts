@@ -37,7 +37,8 @@ const PROCESS_TIME: ProcessTime = {
 
 /**
  * Has V8 of Node 20 optimize later while the process is new. It changes V8 for everything in the process, so it is only
- * for the commands' own process.
+ * for the commands' own process, and only once the modules are loaded: V8 takes no compiled code out of a cache, not even
+ * Node's own modules, after any of its settings has changed.
  */
 export function delayOptimization(time: ProcessTime = PROCESS_TIME): void {
   if (Number.parseInt(process.versions.node, 10) >= 22) return

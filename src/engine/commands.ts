@@ -134,13 +134,14 @@ export class EngineCommands implements Commands {
     })
   }
 
-  setAutomine(on: boolean): Promise<void> {
+  setAutomine(on: boolean, { poolWaits = false } = {}): Promise<void> {
     const { schedule } = this.#shared.parts.mining
     return this.#enqueue(async () => {
       const { mode } = schedule
       if (!on && typeof mode !== 'number') schedule.setMode(intervalOf(mode) ?? 'manual')
       if (on && !minesAtOnce(mode)) schedule.setMode('auto')
-      if (on) await this.#startSchedule()
+      if (on && poolWaits) schedule.start()
+      else if (on) await this.#startSchedule()
     })
   }
 

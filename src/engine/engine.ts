@@ -215,9 +215,9 @@ export interface Commands extends SnapshotCommands {
   setNextBlockTimestamp(timestamp: number): Promise<void>
   /**
    * Switches automining: each transaction is mined in a block before `submit` resolves. Switching it on mines the
-   * transactions in the pool; switching it off does not stop mining on a timer.
+   * transactions in the pool, unless they wait for the next block; switching it off does not stop mining on a timer.
    */
-  setAutomine(on: boolean): Promise<void>
+  setAutomine(on: boolean, options?: { readonly poolWaits?: boolean }): Promise<void>
   /** Mines a block at this interval, milliseconds; 0 stops. */
   setIntervalMining(milliseconds: number): Promise<void>
   /** Sets the mining mode and starts the schedule. Under automining, transactions in the pool are mined. */

@@ -1,6 +1,6 @@
 /** The error of JSON-RPC for a message that chaos keeps from the node: the same on every transport. */
-import { STATUS_CODES } from 'node:http'
 import type { MessageFault } from '../chaos/decisions.ts'
+import { STATUS_CODES } from '../upstream/node-http.ts'
 
 /** `rate limited` of providers, and what JSON-RPC 2.0 has for requests that are refused and servers that fail. */
 const LIMIT_EXCEEDED = -32005

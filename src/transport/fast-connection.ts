@@ -1,7 +1,7 @@
 /** A connection of the fast path, and the exchange of the request that it is at. */
 import { channel } from 'node:diagnostics_channel'
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { STATUS_CODES } from '../upstream/node-http.ts'
 import { CountedBuffer } from './byte-budget.ts'
 import type { ReplyFields, RpcExchange } from './exchange.ts'
 import { requestIdOf } from './incoming-request.ts'

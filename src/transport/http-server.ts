@@ -1,9 +1,10 @@
 /** The port: the `node:http` or `node:https` server below all transports, its connections, and the fast path in front. */
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { ServerOptions } from 'node:https'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from '../logger.ts'
+import { createServer } from '../upstream/node-http.ts'
 import type { Certificate } from './certificate.ts'
 import { FastHttp, type FastHttpParts } from './fast-http.ts'
 import { listen } from './listen.ts'

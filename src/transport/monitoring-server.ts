@@ -1,6 +1,7 @@
 /** A port of its own for the monitoring pages, which serves nothing else. */
-import { createServer } from 'node:http'
+
 import type { Logger } from '../logger.ts'
+import { createServer } from '../upstream/node-http.ts'
 import type { HostCheck } from './host-check.ts'
 import { pathOf } from './incoming-request.ts'
 import { listen } from './listen.ts'

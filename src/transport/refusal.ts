@@ -1,9 +1,10 @@
 /** What the transport itself refuses, before any method runs: an HTTP status and a JSON-RPC error body. */
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { NodeError } from '../errors.ts'
 import { toErrorObject } from '../rpc/error-codes.ts'
 import { RETRY_SECONDS } from '../rpc/load.ts'
+import { STATUS_CODES } from '../upstream/node-http.ts'
 
 /** A refusal to send. */
 export interface Refusal {

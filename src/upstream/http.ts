@@ -3,17 +3,13 @@
  * at each start of a fork and 526 kB of the package.
  */
 
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http'
+import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { messageOf } from '../errors.ts'
 import { ForbiddenAddress, forbiddenHost, guardedLookup, type Resolver } from './forbidden-address.ts'
+import { Agent as HttpAgent, request as httpRequest } from './node-http.ts'
 import { LONGEST_ANSWER, type Outcome, type Sender, type Target } from './sender.ts'
 
 /** Milliseconds that a `Retry-After` header names: seconds, or a date (RFC 9110, 10.2.3). */

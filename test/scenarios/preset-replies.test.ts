@@ -98,6 +98,27 @@ describe.each(['hardhat', 'anvil'] as const)('the preset %s hides REMASC', (pres
   })
 })
 
+describe('transactions that wait in the pool when automining is turned on', () => {
+  const send = () => t.call('eth_sendTransaction', { from: FIRST, to: BOB, value: '0x1', gas: '0x5208' })
+
+  // What Hardhat 2.29 and 3.18, and Anvil 1.7.1, answered to the same requests.
+  it.each([
+    ['hardhat', '0x0', { blockNumber: '0x1', transactionIndex: '0x1' }],
+    ['anvil', '0x1', { blockNumber: '0x2', transactionIndex: '0x0' }],
+  ] as const)('as with the node of the preset %s', async (preset, head, next) => {
+    await serveNode({ preset })
+    await t.call('evm_setAutomine', false)
+    const waits = await send()
+    await t.call('evm_setAutomine', true)
+    expect(await t.call('eth_blockNumber')).toBe(head)
+    expect(await t.call('eth_getTransactionReceipt', await send())).toMatchObject(next)
+    expect(await t.call('eth_getTransactionReceipt', waits)).toMatchObject({
+      blockNumber: '0x1',
+      transactionIndex: '0x0',
+    })
+  })
+})
+
 describe('estimates of the preset anvil, as Anvil 1.7.1 answered them, for a sender who cannot pay', () => {
   const RICH = FIRST
   const EMPTY = `0x${'66'.repeat(20)}`

@@ -72,6 +72,11 @@ export class TokenChain {
     return rpc(this.#url, 'eth_sendTransaction', { gas: GAS, ...request }).catch(({ data }) => data?.txHash)
   }
 
+  /** The hash of the head, which names the whole chain. */
+  async head() {
+    return (await rpc(this.#url, 'eth_getBlockByNumber', 'latest', false)).hash
+  }
+
   /** The rows of Ponder's tables, each sorted by its key. */
   async rows() {
     const [sender] = this.accounts

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { sortedRows, TokenChain } from '../indexers/tokens.mjs'
 import { installFor22, linkPackages, NODE_22 } from '../node-22.mjs'
 import { freePort, HERE, rpc, startTandem, startTandemOn, withFolder } from '../nodes.mjs'
@@ -64,13 +65,20 @@ class Ponder {
   /** Resolves when the rows are those of the chain. Throws what differs when they do not become so. */
   async follows(chain, patience = PATIENCE) {
     const end = Date.now() + patience
+    const isOver = () => this.#child.exitCode !== null || Date.now() > end
+    let head
+    let expected
     for (;;) {
       try {
-        return assert.deepEqual(await this.#rows(), await chain.rows())
+        const now = await chain.head()
+        if (now !== head) expected = await chain.rows()
+        head = now
+        const rows = await this.#rows()
+        if (isDeepStrictEqual(rows, expected)) return
+        // Its difference takes long to write, so it is written once.
+        if (isOver()) assert.deepEqual(rows, expected)
       } catch (error) {
-        if (this.#child.exitCode !== null || Date.now() > end) {
-          throw new Error(`${error.message}\n${this.#log.slice(-3000)}`, { cause: error })
-        }
+        if (isOver()) throw new Error(`${error.message}\n${this.#log.slice(-3000)}`, { cause: error })
       }
       await new Promise((resolve) => setTimeout(resolve, 250))
     }
@@ -188,7 +196,7 @@ export async function ponder() {
 /** Seeds of chaos, each with five blocks or more; after so many of them Ponder begins anew, with an empty database. */
 const SEEDS = Number(process.env.CHAOS_SEEDS ?? 30)
 const FIRST = Number(process.env.CHAOS_FIRST ?? 1)
-const SEEDS_OF_A_DATABASE = 6
+const SEEDS_OF_A_DATABASE = 15
 /** Nodes with a Ponder each that share the seeds: most of a bad day is waiting. */
 const NODES = Number(process.env.CHAOS_NODES ?? 1)
 
@@ -273,6 +281,8 @@ async function followBadDays({ node, chain, token }, { project, check, seeds, co
           const found = await rpc(node.url, 'evm_chaos')
           for (const [name, count] of Object.entries(found.counts)) counts[name] = (counts[name] ?? 0) + count
           await rpc(node.url, 'evm_setChaos', null)
+          // A head that Ponder failed to read counts as read, until another one comes (`latestFetchedBlock`).
+          await chain.send(chain.transfer(token, 0, 1, 1n))
           await running.ponder.follows(chain, PATIENCE_AFTERWARDS)
         })
       }

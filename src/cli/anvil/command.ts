@@ -9,7 +9,7 @@ import { resolveNodeOptions, resolveServeOptions, resolveTerminalOptions } from 
 import { hidden } from '../secrets.ts'
 import { SETTINGS, type Settings } from '../settings.ts'
 import type { NodeWriters, StartStyle } from '../start.ts'
-import { endAtSignal, untilSignal } from '../start-command.ts'
+import { endAtSignal, loadStart, untilSignal } from '../start-command.ts'
 import type { AnvilSettings } from './flag-values.ts'
 import { ANVIL_FLAGS } from './flags.ts'
 import { checkForkFlags } from './fork-flags.ts'
@@ -157,7 +157,7 @@ export function fillAnvilCommand(command: Command, { output }: NodeWriters): voi
       }),
     }
     const { announceAnvil } = await import('./banner.ts')
-    const { start } = await import('../start.ts')
+    const start = await loadStart()
     const style: StartStyle = {
       announce: (started, server, writer) => announceAnvil(started, server, asked, writer),
       warnsItself: true,

@@ -293,13 +293,14 @@ export const evm_stopMining = method({
 export const evm_setAutomine = method({
   name: 'evm_setAutomine',
   changesState: true,
-  summary: 'Turns mining a block for each transaction on or off.',
+  summary:
+    'Turns mining a block for each transaction on or off. Turning it on mines the transactions in the pool; with --dialect hardhat they wait for the next block.',
   params: { on: Flag },
   result: () => z.literal(true),
   errors: ['mining-refused'],
   examples: [{ params: [false], result: true }],
-  async run({ on }, { engine }) {
-    await engine.commands.setAutomine(on)
+  async run({ on }, { engine, options }) {
+    await engine.commands.setAutomine(on, { poolWaits: options.dialect === 'hardhat' })
     return true as const
   },
 })

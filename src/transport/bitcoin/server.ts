@@ -1,10 +1,11 @@
 /** A port for a Bitcoin node: Bitcoin Core's JSON-RPC behind a user and a password, and REST interfaces without. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type NextFunction, Router } from 'express'
 import { type BitcoinReply, type BitcoinRequest, walletIn } from '../../bitcoin-rpc/requests.ts'
 import { NodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
+import { createServer } from '../../upstream/node-http.ts'
 import { callableHost, listen } from '../listen.ts'
 
 /** What a port needs. */

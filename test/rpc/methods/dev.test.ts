@@ -81,7 +81,7 @@ describe('methods of development clients', () => {
     ['anvil_autoImpersonateAccount', [true], null, 'setEverybody', [true]],
     ['hardhat_autoImpersonateAccount', [false], null, 'setEverybody', [false]],
     ['anvil_setIntervalMining', [5], null, 'setIntervalMining', [5000]],
-    ['anvil_setAutomine', [false], true, 'setAutomine', [false]],
+    ['anvil_setAutomine', [false], true, 'setAutomine', [false, { poolWaits: false }]],
     ['anvil_setBlockTimestampInterval', [12], null, 'setBlockTimestampInterval', [12]],
     ['anvil_removeBlockTimestampInterval', [], true, 'setBlockTimestampInterval', [undefined]],
     ['evm_setTime', [1_700_000_000_999], 7, 'setTime', [1_700_000_000]],

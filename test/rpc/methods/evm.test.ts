@@ -44,7 +44,7 @@ describe('evm_ methods', () => {
     ['evm_increaseTime', ['-5'], '0x0', 'increaseTime', [-5]],
     ['evm_setNextBlockTimestamp', ['0x3e8'], null, 'setNextBlockTimestamp', [1000]],
     ['evm_setNextBlockTimestamp', [1000], null, 'setNextBlockTimestamp', [1000]],
-    ['evm_setAutomine', [false], true, 'setAutomine', [false]],
+    ['evm_setAutomine', [false], true, 'setAutomine', [false, { poolWaits: false }]],
     ['evm_setIntervalMining', [0], true, 'setIntervalMining', [0]],
     ['evm_setIntervalMining', ['0x1388'], true, 'setIntervalMining', [5000]],
     ['evm_startMining', [], null, 'startMining', []],
