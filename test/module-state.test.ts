@@ -73,8 +73,6 @@ const KEPT: Readonly<Record<string, string>> = {
   'evm/scheduler.ts: preferred': 'the scheduler',
   'evm/scheduler.ts: sliceStart': 'the scheduler',
   'evm/scheduler.ts: waiting': 'the scheduler: runs that wait for a slice, each removed when it resumes',
-  'evm/word.ts: addresses': '512 texts of 42 characters, 32 kB',
-  'evm/word.ts: words': '512 words of 32 bytes, 32 kB',
   'mcp/documents.ts: described': 'titles and first sentences of the documents of the package',
   'mcp/method-tool.ts: made': 'goes with its method',
   'node/origin.ts: origins': 'goes with its node',

@@ -1,22 +1,13 @@
-/**
- * SHA3 without leaving compiled code. Digests of 64 bytes are kept: Solidity hashes a key and a slot at each access to a
- * mapping, and contracts access the same entries again and again.
- */
-import { FunctionBody, I32, I64, OP } from '../../wasm/function-body.ts'
+/** SHA3 without leaving compiled code. */
+import { FunctionBody, I32, OP } from '../../wasm/function-body.ts'
 import { GAS } from '../gas-schedule.ts'
-import { MULTIPLIERS } from './multipliers.ts'
 import type { Mark } from './paths.ts'
-import { DIGEST_AT, HASH_BITS, HASH_BYTES, HASHES_AT, MEMORY_AT, MEMORY_SIZE_AT } from './protocol.ts'
+import { DIGEST_AT, MEMORY_AT, MEMORY_SIZE_AT } from './protocol.ts'
 import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 
-/** Bytes of a key and a slot. */
-const PAIR = 64
 /** Bits of offsets and lengths; longer inputs take time that is counted, and memory that is not open costs gas. */
 const OFFSET_BITS = 24n
 const LONGEST = 512
-
-/** Where its lanes are. */
-const PAIR_LANES = [0, 8, 16, 24, 32, 40, 48, 56] as const
 
 /**
  * A `RunOpcode`, with the length and the offset below the end of the stack, the digest in their place. `keccak` is the
@@ -38,9 +29,6 @@ class HashRoutine {
   /** The offset, and then the address of the input. */
   readonly #from = this.#body.local(I32)
   readonly #cost = this.#body.local(I32)
-  /** The address of the entry of a pair. */
-  readonly #entry = this.#body.local(I32)
-  readonly #mixed = this.#body.local(I64)
 
   constructor(keccak: number, hash: number, mark: Mark) {
     this.#keccak = keccak
@@ -53,25 +41,8 @@ class HashRoutine {
     this.#takeOperands()
     this.#pay()
     this.#findInput()
-    body.get(this.#length)
-    body.i32(PAIR)
-    body.op(OP.i32_xor)
-    body.if()
-    this.#mark(body, 'SHA3: of any length')
-    this.#hashInto(this.#operands, 0)
-    body.i32(0)
-    body.op(OP.return)
-    body.end()
-    this.#findEntry()
-    this.#pushIsNew()
-    body.if()
-    this.#mark(body, 'SHA3: of a pair that is new')
-    this.#keepPair()
-    this.#hashInto(this.#entry, PAIR)
-    body.else()
-    this.#mark(body, 'SHA3: of a pair that is known')
-    body.end()
-    this.#takeDigest()
+    this.#mark(body, 'SHA3')
+    this.#storeDigest()
     body.i32(0)
     return body
   }
@@ -140,78 +111,18 @@ class HashRoutine {
     body.set(this.#from)
   }
 
-  /** Hashes the input; stores the digest as a word, with its lowest lane first, at an address plus `offset`. */
-  #hashInto(address: number, offset: number): void {
+  /** Hashes the input; stores the digest as a word, with its lowest lane first, in place of the length and offset. */
+  #storeDigest(): void {
     const body = this.#body
     body.get(this.#from)
     body.get(this.#length)
     body.i32(DIGEST_AT)
     body.call(this.#keccak)
     for (const half of [0, 16]) {
-      body.get(address)
+      body.get(this.#operands)
       body.i32(0)
       body.loadReversed(DIGEST_AT + 16 - half)
-      body.storeVector(offset + half)
-    }
-  }
-
-  #findEntry(): void {
-    const body = this.#body
-    for (const [i, lane] of PAIR_LANES.entries()) {
-      body.get(this.#from)
-      body.memory(OP.i64_load, lane)
-      body.i64(MULTIPLIERS[i] as bigint)
-      body.op(OP.i64_mul)
-      if (i > 0) body.op(OP.i64_add)
-    }
-    body.tee(this.#mixed)
-    body.get(this.#mixed)
-    body.i64(32n)
-    body.op(OP.i64_shr_u, OP.i64_xor)
-    body.i64(MULTIPLIERS[0])
-    body.op(OP.i64_mul)
-    body.i64(BigInt(64 - HASH_BITS))
-    body.op(OP.i64_shr_u, OP.i32_wrap_i64)
-    body.i32(HASH_BYTES)
-    body.op(OP.i32_mul)
-    body.i32(HASHES_AT)
-    body.op(OP.i32_add)
-    body.set(this.#entry)
-  }
-
-  /** Pushes whether the entry is of another pair. */
-  #pushIsNew(): void {
-    const body = this.#body
-    for (const lane of PAIR_LANES) {
-      body.get(this.#from)
-      body.memory(OP.i64_load, lane)
-      body.get(this.#entry)
-      body.memory(OP.i64_load, lane)
-      body.op(OP.i64_xor)
-      if (lane > 0) body.op(OP.i64_or)
-    }
-    body.op(OP.i64_eqz, OP.i32_eqz)
-    // An entry that is not in use holds zeros, as 64 zero bytes would; no digest ends in zeros that is worth keeping.
-    body.get(this.#entry)
-    body.memory(OP.i64_load, PAIR)
-    body.op(OP.i64_eqz, OP.i32_or)
-  }
-
-  #keepPair(): void {
-    for (const lane of PAIR_LANES) {
-      this.#body.get(this.#entry)
-      this.#body.get(this.#from)
-      this.#body.memory(OP.i64_load, lane)
-      this.#body.memory(OP.i64_store, lane)
-    }
-  }
-
-  #takeDigest(): void {
-    for (let i = 0; i < 32; i += 8) {
-      this.#body.get(this.#operands)
-      this.#body.get(this.#entry)
-      this.#body.memory(OP.i64_load, PAIR + i)
-      this.#body.memory(OP.i64_store, i)
+      body.storeVector(half)
     }
   }
 }

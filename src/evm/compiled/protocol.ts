@@ -14,12 +14,8 @@ export const DIGEST_AT = KECCAK_BYTES
 /** The place of the slot that was looked for last; how many writes are not in the state yet. */
 export const PLACE_AT = DIGEST_AT + 32
 export const WRITES_AT = PLACE_AT + 4
-/** Digests of 64 bytes: entries of the input and the digest, as a word. */
-export const HASHES_AT = 4096
-export const HASH_BYTES = 96
-export const HASH_BITS = 11
 /** Storage cells that were used last: entries of 128 bytes, and the addresses of those that are not in the state yet. */
-export const SLOTS_AT = 0x40000
+export const SLOTS_AT = 4096
 export const SLOT_BITS = 10
 export const SLOT_BYTES = 128
 export const WRITTEN_AT = SLOTS_AT + (SLOT_BYTES << SLOT_BITS)

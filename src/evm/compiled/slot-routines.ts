@@ -1,7 +1,6 @@
 /** SLOAD and SSTORE of cells that were used before, without leaving compiled code; see `slot-cache.ts`. */
 import { FunctionBody, I32, I64, OP } from '../../wasm/function-body.ts'
 import { GAS } from '../gas-schedule.ts'
-import { MULTIPLIERS } from './multipliers.ts'
 import type { Mark } from './paths.ts'
 import {
   ENTRY_SLOT_AT,
@@ -20,6 +19,13 @@ import {
 import { leaveIf, pay, pushLacks } from './routine-steps.ts'
 
 const LANES = [0, 8, 16, 24] as const
+/** Odd factors for the sum of lanes that the table is indexed by: fractions of square roots of primes. */
+const MULTIPLIERS = [
+  0x6a09e667f3bcc909n,
+  0xbb67ae8584caa73bn,
+  0x3c6ef372fe94f82bn,
+  0xa54ff53a5f1d36f1n,
+] as const
 
 /** `(base, address of a slot) → address of its entry`, 0 when there is none; keeps the first of its two places. */
 export function findBody(mark: Mark): FunctionBody {
@@ -27,7 +33,7 @@ export function findBody(mark: Mark): FunctionBody {
   const slot = 1
   const lanes = body.locals(I64, LANES.length)
   const place = body.local(I32)
-  for (const [i, multiplier] of MULTIPLIERS.slice(0, LANES.length).entries()) {
+  for (const [i, multiplier] of MULTIPLIERS.entries()) {
     body.get(slot)
     body.memory(OP.i64_load, 8 * i)
     body.tee(lanes + i)

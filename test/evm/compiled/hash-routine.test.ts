@@ -1,4 +1,4 @@
-/** SHA3 in compiled code: any length, digests that are kept, and gas that runs out. */
+/** SHA3 in compiled code: any length, many pairs of words, and gas that runs out. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { describe, expect, it } from 'vitest'
 import { fromBigIntFixed, toBigInt } from '../../../src/encoding/bytes.ts'
@@ -29,7 +29,7 @@ describe('SHA3 in compiled code', () => {
     expect(word(opened)).toBe(toBigInt(keccak_256(new Uint8Array(length))))
   })
 
-  it('hashes pairs of equal words, more than the cache holds, and some of them again', async () => {
+  it('hashes pairs of words in a loop, some of them again', async () => {
     const rounds = 5000
     // 5000 .. 1, and each number's low 6 bits beside it.
     const code = `0 ${rounds} loop: DUP1 0 MSTORE DUP1 63 AND 32 MSTORE SWAP1 64 0 SHA3 XOR SWAP1

@@ -111,7 +111,7 @@ const DIRECTED: readonly string[] = [
   often('255 TLOAD DUP1 100 MUL SSTORE 255 TLOAD SLOAD 300 MOD DUP1 DUP1 SSTORE SLOAD POP'),
   `2 outer: 900 again: DUP1 SLOAD POP 1 SWAP1 SUB DUP1 @again JUMPI POP 1 SWAP1 SUB DUP1 @outer JUMPI`,
   often('77 7 SSTORE 77 7 SSTORE 7 SLOAD POP'),
-  // Hashes: a pair that is new and one that is known, of another length, long, of memory that is not open.
+  // Hashes: of two lengths, long, of memory that is not open.
   often(
     '255 TLOAD 0 MSTORE 64 0 SHA3 64 0 SHA3 POP POP 40 3 SHA3 POP 700 0 SHA3 POP 32 255 TLOAD 2000 MUL SHA3 POP',
   ),
