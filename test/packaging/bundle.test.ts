@@ -57,6 +57,11 @@ function eagerOf(module: string): Set<OutputChunk> {
 }
 
 describe('the bundle', () => {
+  it('imports node:http nowhere, whose exports as an ES module load undici', () => {
+    const importing = [...chunks.values()].filter(({ imports }) => imports.includes('node:http'))
+    expect(importing.map(({ fileName }) => fileName)).toEqual([])
+  })
+
   it('prints its version and its commands by loading only the command line parser', () => {
     expect(packagesIn(eagerOf('cli/main.ts'))).toEqual(new Set(['commander']))
   })
