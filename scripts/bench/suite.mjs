@@ -198,7 +198,11 @@ export async function compareSuite(given, { command, names, rounds, onProgress }
   for (let round = 0; round < rounds; round++) {
     for (const name of round % 2 === 0 ? chosen : chosen.toReversed()) {
       onProgress(`round ${round + 1}: ${name}`)
-      samples[name].push(await runOn(name, known[name], tests))
+      const sample = await runOn(name, known[name], tests)
+      samples[name].push(sample)
+      onProgress('')
+      // A suite takes up to an hour on a node: what is known must not be lost with a later run.
+      console.log(`round ${round + 1}: ${rowOf(name, [sample]).join('  ')}`)
     }
   }
   onProgress('')
