@@ -143,8 +143,10 @@ const NOTES = `What grows, and why:
   the others are arrays, buffers of LevelDB, and what malloc does not give back. After a start it is 67 MB.
 - **Start.** At most 64 MB of LevelDB's tables are checked before it begins, the others beside its work, and at most 16 MB of
   its log become a table. Both are reached with some 20,000 blocks.
-- **Time to grow.** A block takes 0.5 ms of processor time, an account and a slot 0.2: a million of them are nine and four
-  minutes of it. While \`hardhat_mine\` mined 40,000 blocks on a busy machine, other calls waited for 7 ms (median) to 40 ms
+- **Time to grow.** A block takes 0.5 ms of processor time, an account and a slot 0.2 up to 100,000, and 0.6, 0.7 and 0.5 beyond:
+  LevelDB merges more tables then, in a thread of its own. It also merges tables that many reads looked into in vain, which is
+  the likely cause of 6.6 ms for a read of any of a million accounts; that was not examined.
+  While \`hardhat_mine\` mined 40,000 blocks on a busy machine, other calls waited for 7 ms (median) to 40 ms
   (99th percentile), and the node held 128 MB; in memory a block takes 6.4 kB.`
 
 const JSON_FILE = join(FOLDER, 'sizes.json')
