@@ -21,24 +21,19 @@ export function matchesLog(log: Log, addresses: readonly Hex[], topics: TopicFil
   return true
 }
 
-/** A clause of more items is not looked for in bytes: each takes a pass over them. */
-const MOST_SOUGHT = 16
-
 /**
  * Makes a function that says whether encoded receipts may hold a matching log: they hold its address and topics as they
- * are. False is certain. A pass over the bytes takes a small part of the time that reading each log does.
+ * are. False is certain. One item is looked for: a pass over the bytes takes a small part of the time that reading each
+ * log does, many passes take more.
  */
 export function encodedLogs(
   addresses: readonly Hex[],
   topics: TopicFilter,
 ): (receipts: Uint8Array) => boolean {
-  const clauses = [addresses, ...topics]
-    .filter((items) => items !== null && items.length > 0 && items.length <= MOST_SOUGHT)
-    .map((items) => (items ?? []).map((item) => Buffer.from(fromHex(item))))
-  return ({ buffer, byteOffset, length }) => {
-    const bytes = Buffer.from(buffer, byteOffset, length)
-    return clauses.every((items) => items.some((item) => bytes.includes(item)))
-  }
+  const [item] = [addresses, ...topics].findLast((items) => items?.length === 1) ?? []
+  if (item === undefined) return () => true
+  const sought = Buffer.from(fromHex(item))
+  return ({ buffer, byteOffset, length }) => Buffer.from(buffer, byteOffset, length).includes(sought)
 }
 
 /** Could a block with this bloom (256 bytes) hold a matching log? False is certain. */

@@ -139,7 +139,9 @@ export class EngineCommands implements Commands {
     return this.#enqueue(async () => {
       const { mode } = schedule
       if (!on && typeof mode !== 'number') schedule.setMode(intervalOf(mode) ?? 'manual')
-      if (on && !minesAtOnce(mode)) schedule.setMode('auto')
+      // Where the pool waits, a timer goes on beside automining, or nothing would mine what waits.
+      const keepsTimer = poolWaits && typeof mode === 'number'
+      if (on && !minesAtOnce(mode)) schedule.setMode(keepsTimer ? { mixed: mode } : 'auto')
       if (on && poolWaits) schedule.start()
       else if (on) await this.#startSchedule()
     })

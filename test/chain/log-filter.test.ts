@@ -77,7 +77,8 @@ describe('encodedLogs', () => {
     ['one of two addresses', [address(3), address(2)], [], true],
     ['a topic of the logs', [], [null, [topic(11)]], true],
     ['an address of the logs and another topic', [address(1)], [[topic(12)]], false],
-    ['more items than are looked for', [], [Array.from({ length: 17 }, (_, n) => topic(20 + n))], true],
+    ['several items, which are not looked for', [], [[topic(20), topic(21)]], true],
+    ['the last of several clauses', [address(3)], [[topic(10)], [topic(11), topic(20)]], true],
   ])('looks for %s', (_, addresses, topics, expected) => {
     expect(encodedLogs(addresses, topics)(encoded([log(1, [10, 11]), log(2, [])]))).toBe(expected)
   })

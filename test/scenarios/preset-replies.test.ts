@@ -2,7 +2,7 @@
  * Replies under the presets in the shapes that Hardhat 2.29 and Anvil 1.7 gave to the same requests, and what stays hidden
  * with the REMASC transaction.
  */
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import WebSocket from 'ws'
 import type { NodeOptions } from '../../src/index.ts'
 import { type ServedNode, servedNode } from '../support/served-node.ts'
@@ -117,6 +117,18 @@ describe('transactions that wait in the pool when automining is turned on', () =
       transactionIndex: '0x0',
     })
   })
+})
+
+it('the preset hardhat keeps the timer when automining is turned on, and mines what waits with it', async () => {
+  await serveNode({ preset: 'hardhat' })
+  await t.call('evm_setAutomine', false)
+  const waits = await t.call('eth_sendTransaction', { from: FIRST, to: BOB, value: '0x1', gas: '0x5208' })
+  await t.call('evm_setIntervalMining', 50)
+  await t.call('evm_setAutomine', true)
+  await vi.waitFor(
+    async () => expect(await t.call('eth_getTransactionReceipt', waits)).not.toBeNull(),
+    20_000,
+  )
 })
 
 describe('estimates of the preset anvil, as Anvil 1.7.1 answered them, for a sender who cannot pay', () => {
