@@ -1,5 +1,6 @@
 /** The commands that add blocks: mining, imports, submitted work, reorganisations. */
 import type { Block, ExecutedBlock } from '../chain/block.ts'
+import { LATEST_TIMESTAMP } from '../chain/config.ts'
 import { headerHash } from '../chain/header.ts'
 import { counted } from '../counted.ts'
 import type { Hex } from '../encoding/hex.ts'
@@ -42,6 +43,9 @@ export class BlockCommands {
     if (timestamp !== undefined && timestamp <= above) {
       const whose = parentHash === undefined ? "the head's" : "the parent's"
       throw invalidParams(`timestamp ${timestamp} must be greater than ${whose} ${above}`)
+    }
+    if (interval !== undefined && above + count * interval > LATEST_TIMESTAMP) {
+      throw invalidParams(`interval ${interval}: the last block would pass the timestamp ${LATEST_TIMESTAMP}`)
     }
     let mined: ExecutedBlock[] = []
     const progress = new Progress('mining', call, logger)

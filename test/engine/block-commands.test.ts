@@ -2,6 +2,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { NextBlock } from '../../src/engine/next-block.ts'
 import { createNode, type Node } from '../../src/index.ts'
+import { ask } from '../support/state-files.ts'
 
 let node: Node
 afterEach(async () => {
@@ -19,4 +20,11 @@ it.each([
   const mine = vi.spyOn(NextBlock.prototype, 'mine').mockResolvedValue({ block, built: undefined } as never)
   expect(await node.engine.commands.mine({ blocks: count })).toHaveLength(held)
   expect(mine).toHaveBeenCalledTimes(count)
+})
+
+it('refuses an interval that would take the last block beyond the latest timestamp', async () => {
+  node = await createNode({ mining: 'manual' })
+  const asked = node.engine.commands.mine({ blocks: 1_000_000, interval: 10 ** 9 })
+  await expect(asked).rejects.toThrow('interval 1000000000: the last block would pass the timestamp')
+  expect(await ask(node, 'eth_blockNumber')).toBe('0x0')
 })
