@@ -126,8 +126,8 @@ describe('a node', () => {
         await node.request({ method: 'eth_blockNumber' })
         await new Promise((resolve) => setImmediate(resolve))
       }
-      // On the main thread it would have been over before the first turn.
-      expect(answered).toBeGreaterThan(3)
+      // On the main thread it would have been over before the first turn; a busy machine takes few turns meanwhile.
+      expect(answered).toBeGreaterThan(1)
       await making
     } finally {
       await node.close()
