@@ -23,8 +23,8 @@ export function matchesLog(log: Log, addresses: readonly Hex[], topics: TopicFil
 
 /**
  * Makes a function that says whether encoded receipts may hold a matching log: they hold its address and topics as they
- * are. False is certain. One item is looked for: a pass over the bytes takes a small part of the time that reading each
- * log does, many passes take more.
+ * are. False is certain. One item is looked for, since a pass over the bytes takes a small part of the time that reading
+ * each log does, and many passes take more: that of the last clause with a single item, as topics select more than addresses.
  */
 export function encodedLogs(
   addresses: readonly Hex[],

@@ -138,12 +138,15 @@ export class EngineCommands implements Commands {
     const { schedule } = this.#shared.parts.mining
     return this.#enqueue(async () => {
       const { mode } = schedule
-      if (!on && typeof mode !== 'number') schedule.setMode(intervalOf(mode) ?? 'manual')
+      if (!on) {
+        if (typeof mode !== 'number') schedule.setMode(intervalOf(mode) ?? 'manual')
+        return
+      }
       // Where the pool waits, a timer goes on beside automining, or nothing would mine what waits.
       const keepsTimer = poolWaits && typeof mode === 'number'
-      if (on && !minesAtOnce(mode)) schedule.setMode(keepsTimer ? { mixed: mode } : 'auto')
-      if (on && poolWaits) schedule.start()
-      else if (on) await this.#startSchedule()
+      if (!minesAtOnce(mode)) schedule.setMode(keepsTimer ? { mixed: mode } : 'auto')
+      if (poolWaits) schedule.start()
+      else await this.#startSchedule()
     })
   }
 

@@ -182,7 +182,8 @@ export interface Commands extends SnapshotCommands {
   sign(request: TransactionRequest): Promise<Transaction>
   /**
    * Mines now; resolves to the new blocks, oldest first, or to the last one of more than 10,000. Throws `invalid-params`
-   * for a timestamp that does not exceed the parent's, and for an unknown parent.
+   * for a timestamp that does not exceed the parent's, an interval that leads beyond the latest timestamp, and an unknown
+   * parent.
    */
   mine(options?: MineRequest): Promise<readonly ExecutedBlock[]>
   /**
@@ -214,8 +215,9 @@ export interface Commands extends SnapshotCommands {
   /** Sets the exact timestamp of the next block, Unix seconds. Throws `invalid-params` when it does not exceed the head's. */
   setNextBlockTimestamp(timestamp: number): Promise<void>
   /**
-   * Switches automining: each transaction is mined in a block before `submit` resolves. Switching it on mines the
-   * transactions in the pool, unless they wait for the next block; switching it off does not stop mining on a timer.
+   * Switches automining: each transaction is mined in a block before `submit` resolves. Switching it on ends a timer and
+   * mines the transactions in the pool; with `poolWaits` they wait for the next block, and a timer goes on. Switching it off
+   * does not stop mining on a timer.
    */
   setAutomine(on: boolean, options?: { readonly poolWaits?: boolean }): Promise<void>
   /** Mines a block at this interval, milliseconds; 0 stops. */

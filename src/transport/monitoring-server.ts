@@ -1,5 +1,4 @@
 /** A port of its own for the monitoring pages, which serves nothing else. */
-
 import type { Logger } from '../logger.ts'
 import { createServer } from '../upstream/node-http.ts'
 import type { HostCheck } from './host-check.ts'

@@ -15,7 +15,7 @@ const FIRST_MILLISECONDS = 10 ** 11
 const MINE = order({
   name: 'mine',
   summary:
-    'Mines blocks, one by default. The second parameter is the number of seconds between two blocks, 1 by default; with --dialect anvil it applies before the first block too, and without it the timestamps follow the clock. A revert over very many blocks takes some 11 kB of memory for each.',
+    'Mines blocks, one by default. The second parameter is the number of seconds between two blocks, 1 by default; with --dialect anvil it applies before the first block too, and without it the timestamps follow the clock. A revert takes some 11 kB of memory for each block that it removes.',
   params: {
     blocks: optional(orNull(MinedCount, 1), 1),
     interval: optional(
