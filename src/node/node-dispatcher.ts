@@ -67,7 +67,7 @@ export function dispatcherOf(
     logger,
     peg: chains.peg,
     random: joining === undefined ? random : withNodeId(random, joining.id),
-    route: joining && createRoute(clusterOf, parts.telemetry?.calls),
+    route: joining && createRoute(clusterOf, options.dialect, parts.telemetry?.calls),
     position: joining && clusterOf,
     elapsed: options.now || options.frozenClock !== false ? () => now() * 1000 : undefined,
     onCall: options.onCall,

@@ -1,6 +1,6 @@
 /**
- * Ethereum's tags `safe` and `finalized`, which this chain does not have: in the dialects of Hardhat and Anvil they name the
- * blocks that those nodes return.
+ * Blocks as the dialects of Hardhat and Anvil name them: Ethereum's tags `safe` and `finalized`, which this chain does not
+ * have, are the blocks that those nodes return, and some methods read the pending block where a call names none.
  */
 import { toQuantity } from '../encoding/hex.ts'
 import { isObject } from '../encoding/json-object.ts'
@@ -30,4 +30,10 @@ export function withoutFinality(
       ...(isTag(toBlock) && { toBlock: named(toBlock) }),
     }
   })
+}
+
+/** Parameters with the pending block at position `at` where they name none. */
+export function withPendingBlock(params: readonly unknown[], at: number): readonly unknown[] {
+  if (params.length < at || (params[at] ?? null) !== null) return params
+  return [...params.slice(0, at), 'pending', ...params.slice(at + 1)]
 }

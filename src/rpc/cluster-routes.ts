@@ -3,7 +3,9 @@ import { fromHex } from '../encoding/hex.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
 import { NodeError } from '../errors.ts'
 import type { Cluster } from '../replication/cluster.ts'
+import { withPendingBlock } from './block-tags.ts'
 import type { CallObserver } from './call-observer.ts'
+import type { Dialect } from './dialects.ts'
 import type { AnyMethod } from './method.ts'
 import type { Session } from './session.ts'
 
@@ -39,6 +41,12 @@ function namesPending(value: unknown): boolean {
 export const needsLeader = ({ answeredBy }: AnyMethod, params: unknown): boolean =>
   answeredBy === 'leader' || (answeredBy === 'each' && namesPending(params))
 
+/** The parameters with the block that a call without one means in the dialect of this node. */
+function inDialect({ pendingAt }: AnyMethod, params: unknown, dialect: Dialect): unknown {
+  if (dialect === 'rsk' || pendingAt === undefined || !Array.isArray(params)) return params
+  return withPendingBlock(params, pendingAt)
+}
+
 /** The node that holds a filter, by its id: the hex of a UUID that begins with the node's id. */
 export function ownerOfFilter(params: unknown): string | undefined {
   const [id] = Array.isArray(params) ? params : []
@@ -56,7 +64,11 @@ export function withNodeId(random: RandomBytes, id: string): RandomBytes {
 }
 
 /** Makes the routes of a node, whose cluster is joined before its first caller. */
-export function createRoute(clusterOf: () => Cluster | undefined, observer?: CallObserver): Route {
+export function createRoute(
+  clusterOf: () => Cluster | undefined,
+  dialect: Dialect,
+  observer?: CallObserver,
+): Route {
   async function send(routed: RoutedCall, deadline: number, node?: string): Promise<unknown> {
     const { name, params, session, signal } = routed
     const { owner, label, requestId, entitlements } = session
@@ -86,7 +98,8 @@ export function createRoute(clusterOf: () => Cluster | undefined, observer?: Cal
     }
     if (cluster.isLeader) return undefined
     if (method.answeredBy === 'holder') throw notPassedOn(call.name)
-    return needsLeader(method, call.params) ? send(call, deadline) : undefined
+    const params = inDialect(method, call.params, dialect)
+    return needsLeader(method, params) ? send({ ...call, params }, deadline) : undefined
   }
 }
 

@@ -6,7 +6,7 @@ import type { PeerEvent } from '../engine/peers/score.ts'
 import { invalidParams } from '../errors.ts'
 import type { Preset } from '../options/presets.ts'
 import type { Peg } from '../peg/peg.ts'
-import { withoutFinality } from './block-tags.ts'
+import { withoutFinality, withPendingBlock } from './block-tags.ts'
 import type { CallFigures } from './call-meter.ts'
 import type { AnswerKind } from './error-meanings.ts'
 import type { CallBundles } from './feeds/call-bundles.ts'
@@ -99,6 +99,8 @@ export interface MethodDefinition<P extends NamedParameters, R> {
   readonly hosted?: true
   /** The presets under which the method is open by default; all unless given. */
   readonly presets?: readonly Preset[]
+  /** A call that names no `block` reads the pending one in the dialects of Hardhat and Anvil. */
+  readonly pendingInDialects?: true
   /** The event that a successful call counts as in the scores of callers. */
   readonly counts?: PeerEvent
   readonly params: P
@@ -130,6 +132,8 @@ export interface AnyMethod extends MethodNames {
   readonly isGuarded: boolean
   readonly isForEveryKey: boolean
   readonly presets: readonly Preset[] | undefined
+  /** Position of the block that is the pending one in the dialects of Hardhat and Anvil where a call names none. */
+  readonly pendingAt: number | undefined
   readonly counts: PeerEvent | undefined
   readonly summary: string
   readonly params: readonly { readonly name: string; readonly parameter: Parameter<unknown> }[]
@@ -180,6 +184,7 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
   const params = Object.entries(definition.params).map(([name, parameter]) => ({ name, parameter }))
   const { needsWallet = false, changesState = false, hosted = false, counts, errors = [] } = definition
   const required = params.filter(({ parameter }) => parameter.absent === undefined).length
+  const pendingAt = definition.pendingInDialects && params.findIndex(({ name }) => name === 'block')
   return {
     name: definition.name,
     aliases: definition.aliases ?? [],
@@ -193,6 +198,7 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     isGuarded: definition.isGuarded ?? false,
     isForEveryKey: definition.isForEveryKey ?? false,
     presets: definition.presets,
+    pendingAt,
     counts,
     summary: definition.summary,
     params,
@@ -202,7 +208,9 @@ export function method<P extends NamedParameters, R>(definition: MethodDefinitio
     examples: definition.examples,
     call(sent, context) {
       const { dialect } = context.options
-      const given = takesBlocks && dialect !== 'rsk' ? withoutFinality(sent, dialect, headIn(context)) : sent
+      let given = sent
+      if (dialect !== 'rsk' && takesBlocks) given = withoutFinality(given, dialect, headIn(context))
+      if (dialect !== 'rsk' && pendingAt !== undefined) given = withPendingBlock(given, pendingAt)
       const args = argumentsOf(params, required, given)
       if (needsWallet) requireWallet(context.engine, namespace)
       return definition.run(args as Arguments<P>, context)

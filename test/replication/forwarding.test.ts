@@ -49,6 +49,12 @@ describeWith(NATS_SERVER, 'a follower', () => {
     const call = { data: '0x4160005260206000f3' }
     const word = `0x${TO.slice(2).padStart(64, '0')}`
     expect(await rpc(follower, 'eth_call', call, 'pending')).toBe(word)
+    // SSTORE of the difference between COINBASE and TO: without a block an estimate is made on the pending one.
+    const store = { data: `0x73${TO.slice(2)}4118600055` }
+    expect(await rpc(follower, 'eth_estimateGas', store)).toBe(await rpc(leader, 'eth_estimateGas', store))
+    expect(await rpc(follower, 'eth_estimateGas', store)).not.toBe(
+      await rpc(follower, 'eth_estimateGas', store, 'latest'),
+    )
     const many = [[{ transactions: [call] }], { blockNumber: 'pending' }] as const
     expect(await rpc(follower, 'eth_callMany', ...many)).toEqual(await rpc(leader, 'eth_callMany', ...many))
     const filter = { fromBlock: '0x0', toBlock: 'pending' }

@@ -19,13 +19,6 @@ import { COW, COW1, NOBODY } from '../example-accounts.ts'
 /** What an estimate asks of the sender's balance: of Hardhat nothing, of Anvil (1.7.1) as that node does. */
 const FUNDS_RULES = { rsk: 'cost', hardhat: 'none', anvil: 'allowance' } as const
 
-/** Where an estimate is made that names no block: of Hardhat and Anvil (1.7.1) on the pending block. */
-const ESTIMATED_AT = {
-  rsk: EstimateBlock.read('latest', 'block'),
-  hardhat: EstimateBlock.read('pending', 'block'),
-  anvil: EstimateBlock.read('pending', 'block'),
-} as const
-
 /**
  * Throws `invalid-params` for a creation when the profile only simulates calls
  * (docs/internals/rpc-reference.md#10-hosted-profile).
@@ -79,23 +72,23 @@ export const eth_estimateGas = method({
   name: 'eth_estimateGas',
   hosted: true,
   heavy: true,
+  pendingInDialects: true,
   summary:
     'Gas limit that a transaction needs to succeed. Without a block on the latest one, with --dialect hardhat or anvil on the pending one.',
   params: {
     transaction: CallObject,
-    block: optional(orNull(EstimateBlock, undefined), null),
+    block: optional(orNull(EstimateBlock, EstimateBlock.read('latest', 'block')), null),
     stateOverrides: optional(StateOverrideSet, null),
     blockOverrides: optional(BlockOverrides, null),
   },
   result: () => QuantityText,
   errors: ['block-not-found', 'reverted', 'insufficient-funds'],
   examples: [{ params: [{ from: COW, to: COW1, value: '0x1' }], result: '0x5208' }],
-  async run({ transaction, block, ...sent }, context) {
-    const { dialect } = context.options
-    const place = placedSimulation({ ...sent, block: block ?? ESTIMATED_AT[dialect] }, context)
+  async run({ transaction, ...sent }, context) {
+    const place = placedSimulation(sent, context)
     requireReceiver(transaction, context)
     const { queries } = context.engine
-    const fundsRule = FUNDS_RULES[dialect]
+    const fundsRule = FUNDS_RULES[context.options.dialect]
     const request = placedRequest(transaction, context.engine, place)
     return toQuantity(await queries.estimateGas(request, place.reference, fundsRule, place.options))
   },
