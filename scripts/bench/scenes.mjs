@@ -44,7 +44,7 @@ export const TRACED_GAS = { '1m': '1,000,000', '10m': '10,000,000' }
 const TRACED_ROUNDS = { '1m': 10_750, '10m': 110_700 }
 
 /** Requests for a receipt after which a transaction counts as lost. */
-const MOST_REQUESTS = 5000
+const MOST_REQUESTS = 60_000
 
 /**
  * The receipt of a transaction, asked for until it is there: Anvil answers before it mines. A pause before each further

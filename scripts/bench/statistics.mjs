@@ -36,17 +36,24 @@ export function summarize(samples) {
 export const figureOf = (row, summary) => summary?.[row.figure ?? 'cpuMs']?.median
 
 /**
- * Nodes and figures that a limit compares with: those named, or all peers, each in the row of the limit.
- * @returns {[string, number][]} the best first
+ * Nodes that a limit compares with: those named, or all peers, each in the row of the limit.
+ * @returns {{ name: string, kind: string, figure: number }[]} the best first
  */
 function candidates(limit, row, rows) {
   const other = limit.row === undefined ? row : rows.find(({ name }) => name === limit.row)
   if (other === undefined) return []
   return Object.entries(other.nodes)
     .filter(([name, { kind }]) => (limit.of === undefined ? kind === 'peer' : limit.of.includes(name)))
-    .map(([name, node]) => [name, figureOf(other, node)])
-    .filter(([, figure]) => figure !== undefined)
-    .sort(([, a], [, b]) => a - b)
+    .map(([name, node]) => ({ name, kind: node.kind, figure: figureOf(other, node) }))
+    .filter(({ figure }) => figure !== undefined)
+    .sort((a, b) => a.figure - b.figure)
+}
+
+/** The nodes that a limit judges: the one that it names, or Tandem; against a peer, on every release of Node.js in the row. */
+function judgedNodes(limit, row, { kind }) {
+  if (limit.node !== undefined) return [limit.node]
+  const releases = Object.keys(row.nodes).filter((name) => name.startsWith('tandem-node-'))
+  return kind === 'peer' ? ['tandem', ...releases] : ['tandem']
 }
 
 /**
@@ -57,13 +64,15 @@ function candidates(limit, row, rows) {
  */
 export function judge(row, rows) {
   return (row.limits ?? []).flatMap((limit) => {
-    const node = limit.node ?? 'tandem'
-    const own = figureOf(row, row.nodes[node])
     const [best] = candidates(limit, row, rows)
-    if (own === undefined || best === undefined) return []
-    const ratio = own / best[1]
+    if (best === undefined) return []
     const where = limit.row === undefined ? {} : { row: limit.row }
-    return [{ node, of: best[0], ...where, ratio, most: limit.most, holds: ratio <= limit.most }]
+    return judgedNodes(limit, row, best).flatMap((node) => {
+      const own = figureOf(row, row.nodes[node])
+      if (own === undefined) return []
+      const ratio = own / best.figure
+      return [{ node, of: best.name, ...where, ratio, most: limit.most, holds: ratio <= limit.most }]
+    })
   })
 }
 
@@ -74,5 +83,5 @@ export function judge(row, rows) {
 export function againstBestPeer(row, node = 'tandem') {
   const own = figureOf(row, row.nodes[node])
   const [best] = candidates({}, row, [])
-  return own === undefined || best === undefined ? undefined : { of: best[0], ratio: own / best[1] }
+  return own === undefined || best === undefined ? undefined : { of: best.name, ratio: own / best.figure }
 }

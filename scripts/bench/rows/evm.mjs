@@ -58,7 +58,7 @@ export const EVM_ROWS = Object.entries(KINDS).map(([kind, { loop = kind, title, 
   unit: 'ns',
   chain: 'warm',
   // The EVM is the same on a disk; ganache takes minutes.
-  nodes: ['tandem', 'anvil', 'hardhat-3', 'hardhat-2'],
+  nodes: ['tandem', 'tandem-node-26', 'anvil', 'hardhat-3', 'hardhat-2'],
   limits: [
     { most: 1 / 3, of: ['hardhat-3'] },
     { most: 1.4, of: ['anvil'] },

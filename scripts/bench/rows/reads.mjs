@@ -40,7 +40,7 @@ const KINDS = {
   'call-override': {
     title: 'eth_call of balanceOf with an override of one slot of the token',
     // Of the others only Anvil has the parameter as geth has it.
-    nodes: ['tandem', 'anvil'],
+    nodes: ['tandem', 'tandem-node-26', 'anvil'],
     beside: 'read-call',
     params: ({ token }, n) => {
       const data = tokenAbi.encodeFunctionData('balanceOf', [wallets[n % wallets.length].address])

@@ -133,7 +133,7 @@ export const SUITE_ROW = {
   operation: 'suite',
   unit: 's',
   // Anvil 1.7.1 loses transactions that are sent right after a revert.
-  nodes: ['tandem', 'tandem-disk', 'hardhat-3', 'hardhat-2'],
+  nodes: ['tandem', 'tandem-node-26', 'tandem-disk', 'hardhat-3', 'hardhat-2'],
   limits: [{ most: 0.6, of: ['hardhat-3', 'hardhat-2'] }],
   rounds: 3,
   async sample(name, options) {

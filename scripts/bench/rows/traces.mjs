@@ -24,6 +24,7 @@ const trace = (name, size, nodes, { title, work }, operations = 1) => ({
   operation: 'trace',
   chain: name === 'steps' ? 'stepped' : 'traced',
   nodes,
+  limits: [{ most: 1 }],
   rounds: 3,
   async sample(scene) {
     const hashes = scene.traced[size]
@@ -37,9 +38,9 @@ const trace = (name, size, nodes, { title, work }, operations = 1) => ({
   },
 })
 
-const ALL = ['tandem', 'anvil', 'hardhat-3', 'hardhat-2']
+const ALL = ['tandem', 'tandem-node-26', 'anvil', 'hardhat-3', 'hardhat-2']
 /** The others take minutes for struct logs of ten million gas. */
-const FAST = ['tandem', 'anvil']
+const FAST = ['tandem', 'tandem-node-26', 'anvil']
 
 export const TRACE_ROWS = [
   trace('calls', '1m', ALL, CALL_TRACER, 6),

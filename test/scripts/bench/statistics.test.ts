@@ -123,6 +123,22 @@ describe('a limit', () => {
     ])
   })
 
+  it('judges every release of Node.js against a peer, and the first alone against a floor', () => {
+    const limits = [
+      { most: 1, of: ['anvil'] },
+      { most: 1.2, of: ['http'] },
+      { node: 'tandem-disk', most: 1 },
+    ]
+    const row = { name: 'row', limits, nodes: { ...nodes, 'tandem-node-26': cpu('tandem', 1) } }
+    const judged = judge(row, [row]).map(({ node, of, holds }) => [node, of, holds])
+    expect(judged).toEqual([
+      ['tandem', 'anvil', true],
+      ['tandem-node-26', 'anvil', true],
+      ['tandem', 'http', false],
+      ['tandem-disk', 'hardhat-3', true],
+    ])
+  })
+
   it('compares with another row of the same run', () => {
     const own = { tandem: cpu('tandem', 0.3) }
     const row = { name: 'in-process', limits: [{ most: 0.3, of: ['anvil'], row: 'row' }], nodes: own }
