@@ -173,11 +173,13 @@ export class TrieNode {
  */
 function encodeNode({ path, value, left, right, childrenSize }: TrieNode): Uint8Array {
   const isLeaf = left === undefined && right === undefined
+  const leftReference = left && referenceTo(left)
+  const rightReference = right && referenceTo(right)
   const bytes = roomFor(
     1 +
       (path.length > 0 ? pathLengthBytes(path.length) + ((path.length + 7) >> 3) : 0) +
-      referenceBytes(left) +
-      referenceBytes(right) +
+      referenceBytes(leftReference) +
+      referenceBytes(rightReference) +
       (isLeaf ? 0 : compactSizeBytes(childrenSize)) +
       (value === undefined ? 0 : value instanceof Uint8Array ? value.length : HASH_BYTES + 3),
   )
@@ -187,13 +189,13 @@ function encodeNode({ path, value, left, right, childrenSize }: TrieNode): Uint8
     flags |= HAS_PATH
     at = writePath(bytes, at, path)
   }
-  if (left !== undefined) {
-    flags |= left instanceof TrieNode && left.isEmbedded ? HAS_LEFT | LEFT_EMBEDDED : HAS_LEFT
-    at = writeReference(bytes, at, left)
+  if (leftReference !== undefined) {
+    flags |= leftReference instanceof NodeHash ? HAS_LEFT : HAS_LEFT | LEFT_EMBEDDED
+    at = writeReference(bytes, at, leftReference)
   }
-  if (right !== undefined) {
-    flags |= right instanceof TrieNode && right.isEmbedded ? HAS_RIGHT | RIGHT_EMBEDDED : HAS_RIGHT
-    at = writeReference(bytes, at, right)
+  if (rightReference !== undefined) {
+    flags |= rightReference instanceof NodeHash ? HAS_RIGHT : HAS_RIGHT | RIGHT_EMBEDDED
+    at = writeReference(bytes, at, rightReference)
   }
   if (!isLeaf) at = writeCompactSize(bytes, at, childrenSize)
   if (value instanceof Uint8Array) {
@@ -210,22 +212,26 @@ function encodeNode({ path, value, left, right, childrenSize }: TrieNode): Uint8
   return bytes
 }
 
-/** Bytes that a parent writes for a child: an embedded one behind its length, or a hash. */
-function referenceBytes(child: TrieChild | undefined): number {
-  if (child === undefined) return 0
-  return child instanceof TrieNode && child.isEmbedded ? 1 + child.length : HASH_BYTES
+/** What a parent holds of a child: the bytes of one that is embedded, or a hash. */
+function referenceTo(child: TrieChild): Uint8Array | NodeHash {
+  if (child instanceof NodeHash) return child
+  return child.isEmbedded ? child.bytes : child.hash
 }
 
-function writeReference(into: Uint8Array, at: number, child: TrieChild): number {
-  if (child instanceof TrieNode && child.isEmbedded) {
-    const { bytes } = child
-    into[at] = bytes.length
-    into.set(bytes, at + 1)
-    return at + 1 + bytes.length
+/** Bytes that a parent writes for a child: an embedded one behind its length, or a hash. */
+function referenceBytes(reference: Uint8Array | NodeHash | undefined): number {
+  if (reference === undefined) return 0
+  return reference instanceof NodeHash ? HASH_BYTES : 1 + reference.length
+}
+
+function writeReference(into: Uint8Array, at: number, reference: Uint8Array | NodeHash): number {
+  if (reference instanceof NodeHash) {
+    reference.writeTo(into, at)
+    return at + HASH_BYTES
   }
-  const hash = child instanceof NodeHash ? child : child.hash
-  hash.writeTo(into, at)
-  return at + HASH_BYTES
+  into[at] = reference.length
+  into.set(reference, at + 1)
+  return at + 1 + reference.length
 }
 
 /** Reads a node. Throws a RangeError when the bytes are not those of a node. */
