@@ -1,11 +1,13 @@
 /**
  * Checks the built package on the Node.js that runs this file: in process, and as a command that is killed with -9 and
- * started again. Its native modules have to be in use, and not what stands in for them.
+ * started again. Its native modules have to be in use, and not what stands in for them; the second start has to take
+ * compiled code from the cache that the first one wrote before it was killed, where Node has one.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import module from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -26,18 +28,27 @@ function nativeModulesOf(pid) {
   return [...new Set([...files].map(([, name]) => name))].sort()
 }
 
-/** Starts the command over a data directory. */
-async function start(dataDir) {
+/** Starts the command over a folder, with the data directory and the cache of compiled code in it. */
+async function start(folder) {
+  const dataDir = join(folder, 'data')
   const args = ['start', '--json', '--log-level', 'error', '--port', '0', '--data-dir', dataDir]
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, ...inherited } = process.env
+  const env = { ...inherited, XDG_CACHE_HOME: join(folder, 'cache'), NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
   const closed = once(child, 'close')
+  let errors = ''
+  child.stderr.on('data', (chunk) => {
+    errors += chunk
+  })
   const [line] = await Promise.race([
     once(createInterface(child.stdout), 'line'),
-    closed.then(([code]) => Promise.reject(new Error(`the command ended with ${code}`))),
+    closed.then(([code]) => Promise.reject(new Error(`the command ended with ${code}\n${errors}`))),
   ])
   return {
     provider: new ethers.JsonRpcProvider(JSON.parse(line).url, undefined, { cacheTimeout: -1 }),
     pid: child.pid,
+    /** What Node did with the compiled code of the node's largest file: `accepted`, or `not`. */
+    compiledCode: () => /chunks\/node-\S+\.js was (\w+)/.exec(errors)?.[1],
     end(signal) {
       child.kill(signal)
       return closed
@@ -63,9 +74,9 @@ async function checkInProcess() {
 }
 
 async function checkCommand() {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tandem-node-version-'))
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-node-version-'))
   try {
-    const first = await start(dataDir)
+    const first = await start(folder)
     assert.deepEqual(nativeModulesOf(first.pid), ['classic-level', 'secp256k1'])
     const signer = await first.provider.getSigner(0)
     const token = await new ethers.ContractFactory(TOKEN.abi, TOKEN.bytecode, signer).deploy(100n)
@@ -75,14 +86,15 @@ async function checkCommand() {
     first.provider.destroy()
     await first.end('SIGKILL')
 
-    const second = await start(dataDir)
+    const second = await start(folder)
     assert.equal((await second.provider.getBlock('latest')).hash, blockHash)
     assert.equal((await second.provider.getTransactionReceipt(sent.hash)).blockNumber, blockNumber)
     assert.equal(await token.connect(second.provider).balanceOf(BOB), 7n)
+    assert.equal(second.compiledCode(), 'flushCompileCache' in module ? 'accepted' : undefined)
     second.provider.destroy()
     assert.deepEqual(await second.end('SIGTERM'), [0, null])
   } finally {
-    rmSync(dataDir, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 

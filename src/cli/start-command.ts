@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander'
 import { OPTION_GROUPS } from '../options/groups.ts'
 import { PRESET_DEFAULTS } from '../options/presets.ts'
+import { writeCompileCache } from './compile-cache.ts'
 import { addConfigFlag, addSettingFlag, typedFlags } from './setting-flags.ts'
 import { flagName, readSettings, SETTINGS } from './settings.ts'
 import type { NodeWriters, start } from './start.ts'
@@ -42,8 +43,14 @@ export function untilSignal(): Promise<void> {
 /** Loads the node's code, as late as possible, so that --help and a misspelt flag do not wait for it. */
 export async function loadStart(): Promise<typeof start> {
   const loaded = await import('./start.ts')
-  delayOptimization()
-  return loaded.start
+  return (settings, writers, untilStopped, style) => {
+    const onceOpen = () => {
+      writeCompileCache()
+      delayOptimization()
+      return untilStopped()
+    }
+    return loaded.start(settings, writers, onceOpen, style)
+  }
 }
 
 /** Is this a flag without an argument that a preset sets? */

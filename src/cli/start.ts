@@ -161,14 +161,14 @@ export async function start(
     // Without a listener the dispatcher does not read the clock.
     onCall: printsActivity(settings.terminal) ? whileEnabled(reporter.call) : undefined,
   })
-  // The live heap of a chain in memory grows with the chain: collecting it more often takes 3 to 4 % more processor time.
-  if (node.options.dataDir !== undefined) limitHeapGrowth()
   const { events } = node.engine
   isEnabled = () => node.engine.dev.isLoggingEnabled()
   events.on('chain', whileEnabled(reporter.chain))
   if (!style.withoutConsole) events.on('console', whileEnabled(reporter.console))
   trees?.attach(node)
   const { server, stopped } = await open(node, settings, reporter, writers.output, style, ready, untilStopped)
+  // The live heap of a chain in memory grows with the chain: collecting it more often takes 3 to 4 % more processor time.
+  if (node.options.dataDir !== undefined) limitHeapGrowth()
   const { reloadCertificate } = server
   if (reloadCertificate !== undefined) process.on('SIGHUP', reloadCertificate)
   const keeper = keepState(node, settings.files.state ?? {}, (error) =>

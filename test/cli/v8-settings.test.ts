@@ -14,35 +14,37 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** The settings made so far, and the value that this release of V8 takes for itself of each. */
-function settings(): { name: string; value: number; own: number }[] {
-  const options = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
-  return vi.mocked(v8.setFlagsFromString).mock.calls.map(([flag]) => {
-    const [name = '', value] = flag.split('=')
-    const own = new RegExp(`type: int  default: ${name}=(\\d+)`).exec(options)?.[1]
-    expect(own, `${name} of this release`).toBeDefined()
-    return { name, value: Number(value), own: Number(own) }
-  })
-}
+/** What this release of V8 says of its options. */
+const OPTIONS = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' })
 
-/** Newer releases keep V8's own settings. */
-const isDelayed = Number.parseInt(process.versions.node, 10) < 22
+/** The settings made so far. */
+const made = () => vi.mocked(v8.setFlagsFromString).mock.calls.map(([flag]) => flag)
 
-it.runIf(isDelayed)('sets only options that this release of V8 has, and to more than its default', () => {
+/** The value that this release of V8 takes for itself of an option; `undefined` where it has no such option. */
+const ownValue = (name: string) => new RegExp(`type: \\w+  default: ${name}=(\\w+)`).exec(OPTIONS)?.[1]
+
+/** The settings of a new process, and those after it has used so much processor time, by the releases of Node.js. */
+const EXPECTED =
+  Number.parseInt(process.versions.node, 10) < 22
+    ? { early: '--interrupt-budget=264000', own: `--interrupt-budget=${ownValue('--interrupt-budget')}` }
+    : Number.parseInt(process.versions.node, 10) < 24
+      ? undefined
+      : { early: '--efficiency-mode', own: '--no-efficiency-mode' }
+
+it.skipIf(EXPECTED === undefined)('sets an option that this release of V8 has', () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
   delayOptimization({ used: () => 0, later() {} })
-  const made = settings()
-  expect(made).not.toHaveLength(0)
-  for (const { value, own } of made) expect(value).toBeGreaterThan(own)
+  expect(made()).toEqual([EXPECTED?.early])
+  expect(OPTIONS).toMatch(new RegExp(`^ +${EXPECTED?.early.split('=')[0]} `, 'm'))
 })
 
-it.skipIf(isDelayed)('keeps the settings of V8 in newer releases of Node.js', () => {
+it.runIf(EXPECTED === undefined)('keeps the settings of V8 in Node.js 22', () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
   delayOptimization()
-  expect(settings()).toEqual([])
+  expect(made()).toEqual([])
 })
 
-it.runIf(isDelayed)('restores the defaults of V8 after the process has used some processor time', () => {
+it.skipIf(EXPECTED === undefined)('restores those of V8 after the process has used some time', () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
   const waits: { milliseconds: number; call: () => void }[] = []
   let used = 400
@@ -50,22 +52,20 @@ it.runIf(isDelayed)('restores the defaults of V8 after the process has used some
     used: () => used,
     later: (milliseconds, call) => void waits.push({ milliseconds, call }),
   })
-  const late = settings()
   used = 2_990
   waits[0]?.call()
-  expect(settings()).toHaveLength(late.length)
+  expect(made()).toEqual([EXPECTED?.early])
   used = 3_100
   waits[1]?.call()
   expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([2_600, 100])
-  const back = settings().slice(late.length)
-  expect(back.map(({ name }) => name)).toEqual(late.map(({ name }) => name))
-  for (const { value, own } of back) expect(value).toBe(own)
+  expect(made()).toEqual([EXPECTED?.early, EXPECTED?.own])
 })
 
 it('limits the growth of the heap by an option that this release of V8 has and does not set by itself', () => {
   vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
   limitHeapGrowth()
-  expect(settings()).toEqual([{ name: '--heap-growing-percent', value: 50, own: 0 }])
+  expect(made()).toEqual(['--heap-growing-percent=50'])
+  expect(ownValue('--heap-growing-percent')).toBe('0')
 })
 
 it('limits the growth of the heap for a node with a data directory, not for one in memory', async () => {
@@ -78,7 +78,7 @@ it('limits the growth of the heap for a node with a data directory, not for one 
       () => Promise.resolve(),
     )
   await run(['memory', true])
-  expect(settings()).toEqual([])
+  expect(made()).toEqual([])
   await run(['data-dir', join(temporaryFolder(), 'data')])
-  expect(settings()).toEqual([{ name: '--heap-growing-percent', value: 50, own: 0 }])
+  expect(made()).toEqual(['--heap-growing-percent=50'])
 })
