@@ -139,12 +139,14 @@ async function grow(scene, blocks, fields) {
 
 /**
  * What rows read of the results of a floor, which has no chain and gives every request the same reply: a transaction that
- * succeeded, and a snapshot that was there.
+ * succeeded, a snapshot that was there, an account and an allowance.
  */
 const FLOOR_RESULTS = {
   eth_sendRawTransaction: `0x${'00'.repeat(32)}`,
   eth_getTransactionReceipt: { status: '0x1', contractAddress: SINK },
   evm_revert: true,
+  eth_accounts: [SINK],
+  eth_call: '0x1',
 }
 
 /** The same requests to a floor, so that what they cost without a chain stands beside what they cost with one. */
@@ -194,7 +196,7 @@ const CHAINS = {
     }
     return scene
   },
-  traced: (node) => traced(node, { '1m': 20, '10m': 4 }),
+  traced: (node) => traced(node, { '1m': 40, '10m': 4 }),
   /** On a node that notes every step, which takes seconds for each transaction. */
   stepped: (node) => traced(node, { '1m': 1, '10m': 1 }),
 }

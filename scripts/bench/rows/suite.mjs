@@ -4,6 +4,7 @@
  * Hardhat's clients over HTTP: gas is estimated, the node signs, the receipt is read.
  */
 import { measure } from '../measure.mjs'
+import { HTTP_NODES } from '../nodes.mjs'
 import { PROBE, probeAbi, quantity, receiptOf, SINK, TOKEN, tokenAbi } from '../scenes.mjs'
 import { start } from '../start.mjs'
 
@@ -173,6 +174,7 @@ export const SHORT_TESTS_ROW = {
   title: `${SHORT_TESTS.toLocaleString('en')} short tests from the start of the node on: back to a snapshot, a token approval with receipt, a call`,
   operation: 'test',
   chain: 'fresh',
+  nodes: [...HTTP_NODES, 'http'],
   limits: [{ most: 1, of: ['anvil'] }],
   async sample({ client, token, node }) {
     const accounts = await client.call('eth_accounts')

@@ -1,12 +1,16 @@
 /**
- * Rows of traces: mined transactions of arithmetic, of which those for calls are each traced for the first time. Anvil
- * records calls, and on request every step, at the first execution.
+ * Rows of traces: mined transactions of arithmetic, of which those for calls and for `trace_transaction` are each traced for
+ * the first time. Anvil records calls, and on request every step, at the first execution.
  */
 import { TRACED_GAS } from '../scenes.mjs'
 
 const CALL_TRACER = {
   title: 'callTracer',
   work: ({ client }, hash) => client.call('debug_traceTransaction', [hash, { tracer: 'callTracer' }]),
+}
+const PARITY = {
+  title: 'trace_transaction',
+  work: ({ client }, hash) => client.call('trace_transaction', [hash]),
 }
 const STRUCT_LOGS = {
   title: 'struct logs without memory, read to the end,',
@@ -39,12 +43,13 @@ const trace = (name, size, nodes, { title, work }, operations = 1) => ({
 })
 
 const ALL = ['tandem', 'tandem-node-26', 'anvil', 'hardhat-3', 'hardhat-2']
-/** The others take minutes for struct logs of ten million gas. */
+/** The others take minutes for struct logs of ten million gas, and have no trace_transaction. */
 const FAST = ['tandem', 'tandem-node-26', 'anvil']
 
 export const TRACE_ROWS = [
   trace('calls', '1m', ALL, CALL_TRACER, 6),
   trace('calls', '10m', FAST, CALL_TRACER),
+  trace('parity', '1m', FAST, PARITY, 6),
   trace('steps', '1m', ALL, STRUCT_LOGS),
   trace('steps', '10m', FAST, STRUCT_LOGS),
 ]
