@@ -150,10 +150,12 @@ export class EngineCommands implements Commands {
     })
   }
 
-  setIntervalMining(milliseconds: number): Promise<void> {
+  setIntervalMining(milliseconds: number, { besideAutomine = false } = {}): Promise<void> {
     const { schedule } = this.#shared.parts.mining
     return this.#enqueue(async () => {
-      schedule.setMode(milliseconds > 0 ? milliseconds : 'manual')
+      const keepsAutomine = besideAutomine && minesAtOnce(schedule.mode)
+      if (milliseconds === 0) schedule.setMode(keepsAutomine ? 'auto' : 'manual')
+      else schedule.setMode(keepsAutomine ? { mixed: milliseconds } : milliseconds)
       if (milliseconds > 0) schedule.start()
     })
   }

@@ -220,8 +220,8 @@ export interface Commands extends SnapshotCommands {
    * does not stop mining on a timer.
    */
   setAutomine(on: boolean, options?: { readonly poolWaits?: boolean }): Promise<void>
-  /** Mines a block at this interval, milliseconds; 0 stops. */
-  setIntervalMining(milliseconds: number): Promise<void>
+  /** Mines a block at this interval, milliseconds; 0 stops. Ends automining, unless `besideAutomine` lets both go on. */
+  setIntervalMining(milliseconds: number, options?: { readonly besideAutomine?: boolean }): Promise<void>
   /** Sets the mining mode and starts the schedule. Under automining, transactions in the pool are mined. */
   setMiningMode(mode: MiningMode): Promise<void>
   /** Starts or stops the mining schedule that the node was started with. Idempotent. */

@@ -131,6 +131,24 @@ it('the preset hardhat keeps the timer when automining is turned on, and mines w
   )
 })
 
+describe('mining on a timer that is turned on beside automining', () => {
+  // As Hardhat 2.29 and 3.18, and Anvil 1.7.1, answered.
+  it.each([
+    ['hardhat', true],
+    ['anvil', false],
+  ] as const)('as with the node of the preset %s', async (preset, goesOn) => {
+    await serveNode({ preset })
+    const blockOf = async () => {
+      const hash = await t.call('eth_sendTransaction', { from: FIRST, to: BOB, value: '0x1', gas: '0x5208' })
+      return (await t.call('eth_getTransactionReceipt', hash))?.blockNumber
+    }
+    await t.call('evm_setIntervalMining', 3_600_000)
+    expect(await blockOf()).toBe(goesOn ? '0x1' : undefined)
+    await t.call('evm_setIntervalMining', 0)
+    expect(await blockOf()).toBe(goesOn ? '0x2' : undefined)
+  })
+})
+
 describe('estimates of the preset anvil, as Anvil 1.7.1 answered them, for a sender who cannot pay', () => {
   const RICH = FIRST
   const EMPTY = `0x${'66'.repeat(20)}`

@@ -64,6 +64,19 @@ describeWith(CHROMIUM, 'the pages that change the chain', () => {
     await page.getByRole('alert').getByText('Invalid name').waitFor()
   })
 
+  it('clock and mining: a timer alone under the preset hardhat too, and a timer beside automining', async () => {
+    const { page, call } = await open({ preset: 'hardhat' }, {}, '#/clock')
+    await page.getByText('A block for each transaction', { exact: true }).waitFor()
+    await page.getByRole('combobox', { name: 'Mode' }).selectOption('interval')
+    await page.getByLabel('Seconds', { exact: true }).fill('3600')
+    await page.getByRole('button', { name: 'Set mode' }).click()
+    await page.getByText('A block every 1 h', { exact: true }).waitFor()
+    expect(await call('hardhat_getAutomine')).toBe(false)
+    await call('evm_setAutomine', true)
+    await page.reload()
+    await page.getByText('A block for each transaction, and every 1 h', { exact: true }).waitFor()
+  })
+
   it('clock and mining: moves the clock, sets a time, sets the mode, adds blocks', async () => {
     const explorer = await open({}, {}, '#/clock')
     const { page, call } = explorer

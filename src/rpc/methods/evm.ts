@@ -308,12 +308,13 @@ export const evm_setAutomine = method({
 export const evm_setIntervalMining = method({
   name: 'evm_setIntervalMining',
   changesState: true,
-  summary: 'Mines a block at this interval in milliseconds; 0 stops.',
+  summary:
+    'Mines a block at this interval in milliseconds; 0 stops. Ends automining, except with --dialect hardhat, where each transaction is still mined at once.',
   params: { milliseconds: wholeNumber('milliseconds; 0 stops', LONGEST_DELAY) },
   result: () => z.literal(true),
   examples: [{ params: [5000], result: true }],
-  async run({ milliseconds }, { engine }) {
-    await engine.commands.setIntervalMining(milliseconds)
+  async run({ milliseconds }, { engine, options }) {
+    await engine.commands.setIntervalMining(milliseconds, { besideAutomine: options.dialect === 'hardhat' })
     return true as const
   },
 })

@@ -33,8 +33,9 @@ async function loadTimes(signal: AbortSignal): Promise<Times> {
 
 function modeText({ isAutomatic, interval }: Times): string | undefined {
   if (isAutomatic === undefined && interval === undefined) return undefined
-  if (isAutomatic === true) return 'A block for each transaction'
-  return typeof interval === 'number' ? `A block every ${durationText(interval)}` : 'On request only'
+  const every = typeof interval === 'number' ? `every ${durationText(interval)}` : undefined
+  if (isAutomatic === true) return `A block for each transaction${every ? `, and ${every}` : ''}`
+  return every ? `A block ${every}` : 'On request only'
 }
 
 /** Digits as a number. Throws an Error in words. */
@@ -161,6 +162,8 @@ function ModeForm({ times }: FormProps) {
           const length = countOf(seconds.value, 'seconds')
           if (length === 0) throw new Error('Expected at least one second')
           await call('evm_setIntervalMining', [length * 1000])
+          // Under the preset hardhat a timer does not end automining.
+          if (may('evm_setAutomine')) await call('evm_setAutomine', [false])
         } else {
           if (toNumber(times.value?.interval) > 0) await call('evm_setIntervalMining', [0])
           await call('evm_setAutomine', [mode.value === 'auto'])

@@ -45,8 +45,8 @@ describe('evm_ methods', () => {
     ['evm_setNextBlockTimestamp', ['0x3e8'], null, 'setNextBlockTimestamp', [1000]],
     ['evm_setNextBlockTimestamp', [1000], null, 'setNextBlockTimestamp', [1000]],
     ['evm_setAutomine', [false], true, 'setAutomine', [false, { poolWaits: false }]],
-    ['evm_setIntervalMining', [0], true, 'setIntervalMining', [0]],
-    ['evm_setIntervalMining', ['0x1388'], true, 'setIntervalMining', [5000]],
+    ['evm_setIntervalMining', [0], true, 'setIntervalMining', [0, { besideAutomine: false }]],
+    ['evm_setIntervalMining', ['0x1388'], true, 'setIntervalMining', [5000, { besideAutomine: false }]],
     ['evm_startMining', [], null, 'startMining', []],
     ['evm_stopMining', [], null, 'stopMining', []],
   ])('%s %j', async (method, params, result, command, args) => {
