@@ -41,9 +41,9 @@ const PROCESS_TIME: ProcessTime = {
 }
 
 /**
- * Has V8 optimize less while the process is new. It changes V8 for everything in the process, so it is only
- * for the commands' own process, and only once the port is open: V8 takes no compiled code out of a cache, not even
- * Node's own modules, after any of its settings has changed.
+ * Has V8 optimize less while the process is new. It changes V8 for everything in the process, so it is only for the
+ * commands' own process, and only once the port is open: V8 refuses compiled code that was made under other settings, that of
+ * Node's own modules too.
  */
 export function delayOptimization(time: ProcessTime = PROCESS_TIME): void {
   const release = Number.parseInt(process.versions.node, 10)
