@@ -16,6 +16,7 @@ import {
   type MiningMode,
   type MiningWork,
   minesAtOnce,
+  modeOf,
   type ReorgRequest,
   type Submitted,
   type TransactionRequest,
@@ -139,12 +140,11 @@ export class EngineCommands implements Commands {
     return this.#enqueue(async () => {
       const { mode } = schedule
       if (!on) {
-        if (typeof mode !== 'number') schedule.setMode(intervalOf(mode) ?? 'manual')
+        if (typeof mode !== 'number') schedule.setMode(modeOf(false, intervalOf(mode)))
         return
       }
       // Where the pool waits, a timer goes on beside automining, or nothing would mine what waits.
-      const keepsTimer = poolWaits && typeof mode === 'number'
-      if (!minesAtOnce(mode)) schedule.setMode(keepsTimer ? { mixed: mode } : 'auto')
+      if (!minesAtOnce(mode)) schedule.setMode(modeOf(true, poolWaits ? intervalOf(mode) : undefined))
       if (poolWaits) schedule.start()
       else await this.#startSchedule()
     })
@@ -153,9 +153,8 @@ export class EngineCommands implements Commands {
   setIntervalMining(milliseconds: number, { besideAutomine = false } = {}): Promise<void> {
     const { schedule } = this.#shared.parts.mining
     return this.#enqueue(async () => {
-      const keepsAutomine = besideAutomine && minesAtOnce(schedule.mode)
-      if (milliseconds === 0) schedule.setMode(keepsAutomine ? 'auto' : 'manual')
-      else schedule.setMode(keepsAutomine ? { mixed: milliseconds } : milliseconds)
+      const atOnce = besideAutomine && minesAtOnce(schedule.mode)
+      schedule.setMode(modeOf(atOnce, milliseconds > 0 ? milliseconds : undefined))
       if (milliseconds > 0) schedule.start()
     })
   }

@@ -181,6 +181,12 @@ export function intervalOf(mode: MiningMode): number | undefined {
   return typeof mode === 'number' ? mode : undefined
 }
 
+/** The mode that mines at once or not, and on a timer where there is an interval, milliseconds. */
+export function modeOf(atOnce: boolean, interval: number | undefined): MiningMode {
+  if (interval === undefined) return atOnce ? 'auto' : 'manual'
+  return atOnce ? { mixed: interval } : interval
+}
+
 /** Fields of the next header that a development client has fixed; they replace the values derived from the parent. */
 export interface HeaderOverrides {
   /** Gas. */

@@ -20,7 +20,7 @@ import type { Hex } from '../encoding/hex.ts'
 import type { ForkStart } from '../engine/blockchain/chain.ts'
 import type { AccountEdit } from '../engine/dev/state-edits.ts'
 import { forkConfig } from '../engine/fork/fork.ts'
-import type { MiningMode } from '../engine/model.ts'
+import { type MiningMode, modeOf } from '../engine/model.ts'
 import type { RandomBytes } from '../engine/randomness.ts'
 import type { LocalAccounts } from '../engine/wallet/accounts.ts'
 import { NodeError } from '../errors.ts'
@@ -229,8 +229,7 @@ export function gasCap(given: unknown, resolved: bigint, blockGasLimit: bigint |
 /** The mining mode of the options: milliseconds for an interval. */
 export function miningOf({ mining, mixedMining }: ResolvedNodeOptions): MiningMode {
   if (typeof mining !== 'number') return mining
-  const milliseconds = Math.round(mining * 1000)
-  return mixedMining ? { mixed: milliseconds } : milliseconds
+  return modeOf(mixedMining, Math.round(mining * 1000))
 }
 
 /** What the Bitcoin chain of a node is opened with, beside its options. */
