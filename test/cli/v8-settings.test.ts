@@ -7,6 +7,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { StreamLineWriter } from '../../src/cli/line-writer.ts'
 import { readSettings } from '../../src/cli/settings.ts'
 import { start } from '../../src/cli/start.ts'
+import { loadStart } from '../../src/cli/start-command.ts'
 import { delayOptimization, limitHeapGrowth } from '../../src/cli/v8-settings.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -59,6 +60,24 @@ it.skipIf(EXPECTED === undefined)('restores those of V8 after the process has us
   waits[1]?.call()
   expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([2_600, 100])
   expect(made()).toEqual([EXPECTED?.early, EXPECTED?.own])
+})
+
+it.skipIf(EXPECTED === undefined)('is changed by the commands once the port is open', async () => {
+  vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => {})
+  // So much that V8's own settings come back at once.
+  vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 4_000_000, system: 0 })
+  const writer = new StreamLineWriter(new PassThrough().resume())
+  const flags = new Map<string, string | true>([
+    ['port', '0'],
+    ['quiet', true],
+    ['memory', true],
+  ])
+  const start = await loadStart()
+  expect(made()).toEqual([])
+  await start(readSettings(flags, {}), { output: writer, errors: writer }, async () => {
+    expect(made()).toEqual([EXPECTED?.early, EXPECTED?.own])
+  })
+  expect(made()).toHaveLength(2)
 })
 
 it('limits the growth of the heap by an option that this release of V8 has and does not set by itself', () => {
