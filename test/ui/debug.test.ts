@@ -105,6 +105,22 @@ describeWith(CHROMIUM, 'the debugger', () => {
     await page.locator('[aria-current=step]').getByText('all.push(at);').waitFor()
   })
 
+  it('takes a key at the moment it is shown', async () => {
+    const explorer = await open()
+    const { page, goTo } = explorer
+    const hash = await failed(explorer, await deploy(explorer))
+    // Before the browser paints: observers run as soon as the elements are in the document.
+    await page.evaluate(`
+      const shown = new MutationObserver(() => {
+        if (!document.querySelector('main').textContent.includes('At a failure')) return
+        shown.disconnect()
+        dispatchEvent(new KeyboardEvent('keydown', { key: 'C' }))
+      })
+      shown.observe(document, { subtree: true, childList: true })`)
+    await goTo(`#/debug/${hash}`)
+    await page.getByText('At the beginning').waitFor()
+  })
+
   it('opens a step of the simulation page, and what failed last', async () => {
     const explorer = await open()
     const { page, goTo } = explorer

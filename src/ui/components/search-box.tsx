@@ -1,10 +1,10 @@
 /** The search field of the page's head, with suggestions: it opens what the text names, or a list of what it may name. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { shortened } from '../format.ts'
+import { useKeys } from '../keys.ts'
 import { go } from '../router.ts'
 import { type Match, type Place, search } from '../search.ts'
 import { openMethods } from '../store.ts'
-import { isField } from './form.tsx'
 
 /** Milliseconds that the text must rest before suggestions are asked for. */
 const REST_MS = 150
@@ -63,15 +63,11 @@ function useSuggestions(text: string): readonly Suggestion[] {
 
 /** Moves the focus to the field with `/`. */
 function useShortcut(focus: () => void): void {
-  useEffect(() => {
-    function onKey(event: KeyboardEvent): void {
-      if (event.key !== '/' || isField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return
-      event.preventDefault()
-      focus()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
+  useKeys((event) => {
+    if (event.key !== '/') return
+    event.preventDefault()
+    focus()
+  })
 }
 
 function Options({

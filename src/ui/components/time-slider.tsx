@@ -1,12 +1,12 @@
 /** The moment that a page shows: sliders over the blocks of the chain and the transactions of the block, buttons and keys for steps. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { grouped, toNumber } from '../format.ts'
+import { useKeys } from '../keys.ts'
 import { type Moment, nextMoment, previousMoment, transactionsOf } from '../moment.ts'
 import { useAction, useQuery } from '../query.ts'
 import { linkTo, route } from '../router.ts'
 import { head, may } from '../store.ts'
 import { ErrorText } from './action.tsx'
-import { isField } from './form.tsx'
 import { Section } from './layout.tsx'
 import { TransactionLink } from './values.tsx'
 
@@ -100,16 +100,10 @@ function Steps({
   readonly isRunning: boolean
   readonly onStep: (step: Step) => void
 }) {
-  useEffect(() => {
-    function press(event: KeyboardEvent): void {
-      const isText = isField(event.target) && !(event.target as Element).matches('[type=range]')
-      if (event.ctrlKey || event.metaKey || event.altKey || isText) return
-      const found = STEPS.find(([, key]) => key === event.key)
-      if (found !== undefined) onStep(found[2])
-    }
-    addEventListener('keydown', press)
-    return () => removeEventListener('keydown', press)
-  }, [onStep])
+  useKeys(({ key }) => {
+    const found = STEPS.find(([, each]) => each === key)
+    if (found !== undefined) onStep(found[2])
+  })
   return (
     <fieldset class="choices" aria-label="Steps through the chain">
       {STEPS.map(([label, key, step]) => (

@@ -22,6 +22,7 @@ import {
   type Place,
 } from '../debugger/session.ts'
 import { grouped, type Hex, isHex, messageOf, toNumber } from '../format.ts'
+import { useKeys } from '../keys.ts'
 import { type Moment, momentIn, transactionsOf } from '../moment.ts'
 import { useQuery } from '../query.ts'
 import { linkTo, replaceAddress, route } from '../router.ts'
@@ -54,11 +55,6 @@ const REASONS: Readonly<Record<Place['reason'], string>> = {
   end: 'At the end',
 }
 
-/** Is the key meant for a field? */
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches('input, textarea, select')
-}
-
 /** The buttons, which keys press as well. */
 function Controls({
   isMoving,
@@ -67,15 +63,10 @@ function Controls({
   readonly isMoving: boolean
   readonly onMove: (move: Move, direction: Direction) => void
 }) {
-  useEffect(() => {
-    function press(event: KeyboardEvent): void {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      const found = CONTROLS.find(([, , , key]) => key === event.key)
-      if (found !== undefined) onMove(found[0], found[1])
-    }
-    addEventListener('keydown', press)
-    return () => removeEventListener('keydown', press)
-  }, [onMove])
+  useKeys((event) => {
+    const found = CONTROLS.find(([, , , key]) => key === event.key)
+    if (found !== undefined) onMove(found[0], found[1])
+  })
   const row = (label: string, controls: readonly Control[]) => (
     <fieldset class="choices" aria-label={label}>
       {controls.map(([move, direction, text, key]) => (
