@@ -31,6 +31,7 @@ import { refusedOnDisk } from './pool/restore-pool.ts'
 import { withHeldStates } from './queries/held-states.ts'
 import { createQueries, type QueryOptions } from './queries/queries.ts'
 import type { RandomBytes } from './randomness.ts'
+import { CallTrees } from './recording/call-trees.ts'
 import { EngineCoverage } from './recording/coverage.ts'
 import { EngineGas } from './recording/gas.ts'
 import type { Recordings } from './recording/recordings.ts'
@@ -197,6 +198,7 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
     isClosing: () => lifetime.isClosing,
   })
   const { discardPending } = mining
+  const callTrees = new CallTrees()
   return {
     ...chain,
     genesis: options.genesis,
@@ -215,8 +217,10 @@ async function openParts(options: EngineOptions, lifetime: Lifetime): Promise<En
     persistedPool,
     mining,
     parentChain: options.parentChain,
+    callTrees,
     chainWriter: new ChainWriter({
       ...chain,
+      callTrees,
       pool,
       persistedPool,
       discardPending,

@@ -33,7 +33,7 @@ export interface NextBlockParts {
 
 /** A block with its state, as the chain inserts it. */
 export function withState(block: ExecutedBlock, { state, result }: BuiltBlock): BlockWithState {
-  return { block, state, outcomes: result.outcomes }
+  return { block, state, result }
 }
 
 /** Mines single blocks. Calls must not overlap: each belongs to a job of the engine's queue. */

@@ -14,6 +14,7 @@ import type { ParentChain } from './parent-chain.ts'
 import type { PersistedPool } from './pool/persisted-pool.ts'
 import type { Pool } from './pool/pool.ts'
 import type { RandomBytes } from './randomness.ts'
+import type { CallTrees } from './recording/call-trees.ts'
 import type { Recordings } from './recording/recordings.ts'
 import type { NameFailure } from './transaction-notes.ts'
 import type { Wallet } from './wallet/wallet.ts'
@@ -36,6 +37,7 @@ export interface EngineParts extends Chain {
   readonly persistedPool: PersistedPool
   readonly mining: Mining
   readonly chainWriter: ChainWriter
+  readonly callTrees: CallTrees
   readonly recordings: Recordings
   /** A parent chain in the node; absent where it is elsewhere. */
   readonly parentChain: ParentChain | undefined

@@ -31,7 +31,8 @@ export async function notesOf(
   nameFailure: NameFailure,
 ): Promise<ReadonlyMap<Hex, TransactionNotes> | undefined> {
   let notes: Map<Hex, TransactionNotes> | undefined
-  for (const { block, outcomes = [] } of branch) {
+  for (const { block, result } of branch) {
+    const outcomes = result?.outcomes ?? []
     for (let i = 0; i < outcomes.length; i++) {
       const outcome = outcomes[i]
       const transaction = block.block.transactions[i]

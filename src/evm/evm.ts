@@ -226,9 +226,11 @@ export class Evm {
     const { session } = this.run
     const { message } = invocation
     session.journal.checkpoint()
-    if (session.tracer !== undefined) {
+    const { tracer } = session
+    if (tracer !== undefined) {
       invocation.start = frameStart(message, session)
-      session.tracer.enter?.(invocation.start)
+      tracer.enter?.(invocation.start)
+      if (tracer.isDone === true) session.tracer = undefined
     }
     return 'target' in message ? this.#call(invocation, message) : this.#create(invocation, message)
   }

@@ -27,7 +27,8 @@ export interface Session {
   /** Wei per gas. */
   readonly gasPrice: bigint
   readonly clock: RunClock
-  readonly tracer: Tracer | undefined
+  /** Leaves when it is done. */
+  tracer: Tracer | undefined
 }
 
 /** A call that the running code requests; gas in gas. */

@@ -13,6 +13,7 @@ import { bytesOf } from './memory-range.ts'
 import type { Message, MessageResult } from './message.ts'
 import { CHAIN_RULES, type Vm, type VmRules } from './rules.ts'
 import { RunClock } from './scheduler.ts'
+import type { Tracer } from './tracing/tracer.ts'
 
 /** Jumps to a place in code after which compiling it pays. */
 const HOT_AFTER = 400
@@ -50,8 +51,7 @@ export function createVm(parts: VmParts): Vm {
       if (message.gas > rules.maxGas) throw invalidParams(`gas: ${message.gas} is above ${rules.maxGas}`)
       const precompiles = env.precompiles ?? rules.precompiles
       const journal = new Journal(state, rules.frames.followsDelegations ? precompiles : undefined)
-      if (options.tracer === undefined && isTransfer(message, journal, precompiles))
-        return transferred(message, journal)
+      if (isTransfer(message, journal, precompiles)) return transferred(message, journal, options.tracer)
       const { gasPrice, origin, transaction } = message
       const { tracer, transactionIndex = 0, isLocal = false, destroyedEarlier, deadlineMs } = options
       // No spread makes it: frames read it all the time, and calls then took 1.2 to 1.5 times as long.
@@ -93,9 +93,18 @@ function isTransfer({ to }: Message, journal: Journal, precompiles: Session['pre
 }
 
 /** Moves the value of a message that runs no code, for which no EVM is needed. */
-function transferred({ from, to, value }: Message, journal: Journal): MessageResult {
+function transferred(
+  { from, to, value, gas, data: input }: Message,
+  journal: Journal,
+  tracer: Tracer | undefined,
+): MessageResult {
   if (to === null) throw new Error('a creation runs code')
+  if (tracer !== undefined) {
+    const runsCode = journal.codeOf(to).length > 0
+    tracer.enter?.({ kind: 'call', depth: 0, from, to, value, gas, input, isPrecompile: false, runsCode })
+  }
   journal.transfer(from, to, value)
+  tracer?.exit?.({ gasUsed: 0n, output: EMPTY })
   return {
     status: 'succeeded',
     output: EMPTY,

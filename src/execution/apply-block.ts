@@ -13,6 +13,8 @@ import type { Hex } from '../encoding/hex.ts'
 import { invalidBlock } from '../errors.ts'
 import type { BlockEnvironment } from '../evm/message.ts'
 import type { Vm } from '../evm/rules.ts'
+import type { CallFrame } from '../evm/tracing/call-frame.ts'
+import { CallRecorder } from '../evm/tracing/call-recorder.ts'
 import type { Tracer } from '../evm/tracing/tracer.ts'
 import type { StateReader } from '../state/model.ts'
 import { Overlay } from '../state/overlay.ts'
@@ -27,6 +29,8 @@ export interface BlockResult {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
   readonly outcomes: readonly TransactionOutcome[]
+  /** Absent where they are not recorded. */
+  readonly calls?: RecordedCalls | undefined
   /** Of the transactions that have any. */
   readonly internals: readonly TransactionInternals[]
   /** Gas of all transactions. */
@@ -35,6 +39,12 @@ export interface BlockResult {
   readonly paidFees: bigint
   /** 256 bytes. */
   readonly logsBloom: Uint8Array
+}
+
+/** The call trees of a block's transactions, `undefined` for one with too many calls; their memory in bytes. */
+export interface RecordedCalls {
+  readonly roots: readonly (CallFrame | undefined)[]
+  readonly bytes: number
 }
 
 /** What executing a block needs. */
@@ -46,6 +56,8 @@ export interface BlockParts {
   readonly env: BlockEnvironment
   /** Gas that the list of transactions may take. */
   readonly sequentialGasLimit: bigint
+  /** Are call trees of transactions without a tracer recorded? */
+  readonly recordsCalls?: boolean
 }
 
 /** How a transaction is added. */
@@ -66,6 +78,8 @@ export class BlockExecution {
   readonly #receipts: Receipt[] = []
   readonly #outcomes: TransactionOutcome[] = []
   readonly #internals: TransactionInternals[] = []
+  /** Of the transactions so far. */
+  readonly #recorders: CallRecorder[] = []
   #gasUsed = 0n
   #paidFees = 0n
   /** Of the open list (RSKIP-144); a block that is built here has only one. */
@@ -97,7 +111,7 @@ export class BlockExecution {
    */
   async add(
     transaction: Transaction,
-    { tracer, deadlineMs, env = this.#parts.env }: AdditionOptions = {},
+    { tracer = this.#newRecorder(), deadlineMs, env = this.#parts.env }: AdditionOptions = {},
   ): Promise<TransactionOutcome> {
     const { vm, config } = this.#parts
     const traced = tracedState(this.#parts.state, tracer)
@@ -116,23 +130,28 @@ export class BlockExecution {
     // REMASC gets the fees after each transaction, with parallel lists at the end of the block (RSKIP-144).
     if (!config.rulesAt(env.number).parallelSublists) creditRemasc(this.#parts.state, outcome.fee)
     for (const address of outcome.destroyed) this.#listDestroyed.add(address)
-    this.#record(transaction, outcome)
+    this.#record(transaction, outcome, tracer)
     return outcome
   }
 
+  #newRecorder(): CallRecorder | undefined {
+    return this.#parts.recordsCalls === true ? new CallRecorder() : undefined
+  }
+
   /** Runs the REMASC transaction, which ends the block. Throws an Error when an ancestor that it reads is unknown. */
-  finish(tracer?: Tracer, env = this.#parts.env): BlockResult {
+  finish(tracer: Tracer | undefined = this.#newRecorder(), env = this.#parts.env): BlockResult {
     const { config } = this.#parts
     const traced = tracedState(this.#parts.state, tracer)
     const isPostponed = config.rulesAt(env.number).parallelSublists
     const fees = isPostponed ? this.#paidFees : 0n
     const outcome = applyRemascTransaction(traced.state, env, fees, config, tracer)
     traced.end(0n, outcome)
-    this.#record(remascTransaction(env.number), outcome)
+    this.#record(remascTransaction(env.number), outcome, tracer)
     return {
       transactions: this.#transactions,
       receipts: this.#receipts,
       outcomes: this.#outcomes,
+      calls: this.#recordedCalls(),
       internals: this.#internals,
       gasUsed: this.#gasUsed,
       paidFees: this.#paidFees,
@@ -140,7 +159,14 @@ export class BlockExecution {
     }
   }
 
-  #record(transaction: Transaction, outcome: TransactionOutcome): void {
+  #recordedCalls(): RecordedCalls | undefined {
+    if (this.#parts.recordsCalls !== true) return undefined
+    const bytes = this.#recorders.reduce((sum, recorder) => sum + recorder.bytes, 0)
+    return { roots: this.#recorders.map(({ recorded }) => recorded), bytes }
+  }
+
+  #record(transaction: Transaction, outcome: TransactionOutcome, tracer: Tracer | undefined): void {
+    if (tracer instanceof CallRecorder) this.#recorders.push(tracer)
     const { succeeded, gasUsed, logs, fee } = outcome
     this.#listUsed += gasUsed
     this.#gasUsed += gasUsed

@@ -13,7 +13,9 @@ import type { Hex } from '../../src/encoding/hex.ts'
 import { Blockchain } from '../../src/engine/blockchain/blockchain.ts'
 import { BlockBuilder } from '../../src/engine/mining/builder.ts'
 import { createMiner } from '../../src/engine/mining/miner.ts'
+import { CallTrees } from '../../src/engine/recording/call-trees.ts'
 import { createVm } from '../../src/evm/vm.ts'
+import type { RecordedCalls } from '../../src/execution/apply-block.ts'
 import { silentLogger } from '../../src/logger.ts'
 import type { StateReader } from '../../src/state/model.ts'
 import { Overlay } from '../../src/state/overlay.ts'
@@ -46,6 +48,8 @@ export interface Forge {
   /** The same block with a changed header and a new proof of work. */
   remine(block: ExecutedBlock, changes: Partial<Header>): Promise<ExecutedBlock>
   stateAfter(block: ExecutedBlock): StateReader
+  /** The call trees that were recorded when a block was made. */
+  callsOf(block: ExecutedBlock): RecordedCalls | undefined
 }
 
 /** A signed transaction of one of `KEYS`; the same arguments give the same transaction. */
@@ -84,6 +88,7 @@ export async function createForge(): Promise<Forge> {
   const chain = { config, blockchain, blocks }
   const builder = new BlockBuilder({ ...chain, vm, trie, logger: silentLogger, fork: undefined })
   const mine = createMiner(chain, () => false)
+  const trees = new CallTrees()
 
   return {
     genesis: blockchain.genesis,
@@ -99,6 +104,7 @@ export async function createForge(): Promise<Forge> {
       })
       const block = await mine(built)
       await blockchain.insert(block, built.state)
+      trees.keep([{ block, state: built.state, result: built.result }])
       return block
     },
     async remine(block, changes) {
@@ -115,5 +121,6 @@ export async function createForge(): Promise<Forge> {
       return mine({ ...built, block: { ...block.block, header } })
     },
     stateAfter: (block) => trie.reader(block.postState),
+    callsOf: ({ hash }) => trees.of(hash),
   }
 }

@@ -15,6 +15,7 @@ import type { Queries } from '../../src/engine/engine.ts'
 import type { BlockReference } from '../../src/engine/model.ts'
 import { ChainReplays } from '../../src/engine/queries/replay.ts'
 import { TraceSearch } from '../../src/engine/queries/trace-filter.ts'
+import { CallTrees } from '../../src/engine/recording/call-trees.ts'
 import { createVm } from '../../src/evm/vm.ts'
 import { applyBlock } from '../../src/execution/apply-block.ts'
 import { runOnce } from '../../src/state/fork/demand.ts'
@@ -110,6 +111,7 @@ export async function referenceChain(raw: readonly Hex[]): Promise<ReferenceChai
     ...chain,
     vm,
     lookup,
+    callTrees: new CallTrees(),
     timeoutMs: 0,
     maxTraceBytes: 2 ** 28,
     onDemand: runOnce,

@@ -3,7 +3,7 @@ import type { ExecutedBlock } from '../../chain/block.ts'
 import { type BranchTip, prefers } from '../../chain/fork-choice.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import { NodeError } from '../../errors.ts'
-import type { TransactionOutcome } from '../../execution/apply-transaction.ts'
+import type { BlockResult } from '../../execution/apply-block.ts'
 import type { CommittedState } from '../../state/model.ts'
 import type { StateTrie } from '../../state/state-trie.ts'
 import type { BlockStore } from '../../store/block-store.ts'
@@ -28,8 +28,8 @@ interface Parts {
 export interface BlockWithState {
   readonly block: ExecutedBlock
   readonly state: CommittedState
-  /** One per transaction; absent when the block was not executed in this process. */
-  readonly outcomes?: readonly TransactionOutcome[]
+  /** Absent when the block was not executed in this process. */
+  readonly result?: BlockResult
 }
 
 /** The result of an insertion: `update` when it moved the head. */

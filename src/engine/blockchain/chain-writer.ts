@@ -7,6 +7,7 @@ import type { ChainUpdate, EngineEvents, TransactionNotes } from '../model.ts'
 import type { ParentChain } from '../parent-chain.ts'
 import type { PersistedPool } from '../pool/persisted-pool.ts'
 import type { Pool } from '../pool/pool.ts'
+import type { CallTrees } from '../recording/call-trees.ts'
 import { type NameFailure, notesOf } from '../transaction-notes.ts'
 import type { BlockWithState, Insertion } from './blockchain.ts'
 import type { Chain } from './chain.ts'
@@ -18,6 +19,7 @@ interface Parts extends Pick<Chain, 'store' | 'blockchain' | 'headState'> {
   readonly discardPending: () => void
   readonly events: Emitter<EngineEvents>
   readonly nameFailure: NameFailure
+  readonly callTrees: CallTrees
   readonly parentChain?: ParentChain | undefined
 }
 
@@ -45,7 +47,7 @@ export class ChainWriter {
    * transactions whose execution threw, which leave the pool. Resolves when all is on disk and the listeners have run.
    */
   async insert(branch: readonly BlockWithState[], errored: readonly Transaction[] = []): Promise<Insertion> {
-    const { blockchain, pool, persistedPool, nameFailure, parentChain } = this.#parts
+    const { blockchain, pool, persistedPool, nameFailure, callTrees, parentChain } = this.#parts
     const notes = await notesOf(branch, nameFailure)
     const planned = blockchain.planUpdate(branch.map(({ block }) => block))
     const mined = new Set<Hex>()
@@ -59,6 +61,7 @@ export class ChainWriter {
         branch.map(({ block: { hash, block } }) => ({ hash, number: block.header.number })),
       ) ?? []),
     ])
+    callTrees.keep(branch)
     for (const { hash } of errored) pool.drop(hash)
     this.#emitConsole(notes)
     const { update } = insertion
@@ -77,7 +80,7 @@ export class ChainWriter {
    * one batch. Where it throws, nothing was changed.
    */
   async insertStaged({ branch, pool: staged, poolWrites, promoted }: StagedChanges): Promise<void> {
-    const { pool, persistedPool, nameFailure, discardPending, events } = this.#parts
+    const { pool, persistedPool, nameFailure, callTrees, discardPending, events } = this.#parts
     const notes = await notesOf(branch, nameFailure)
     if (promoted.length > 0) events.emit('admitted', { added: promoted })
     const persisted = persistedPool.hashes
@@ -85,6 +88,7 @@ export class ChainWriter {
       persistedPool.restore(persisted)
       throw error
     })
+    callTrees.keep(branch)
     pool.adopt(staged)
     this.#emitConsole(notes)
     discardPending()

@@ -100,7 +100,7 @@ export class BlockValidation {
         internals: result.internals,
       },
       state: committed,
-      outcomes: result.outcomes,
+      result,
     }
   }
 

@@ -108,7 +108,7 @@ export class BranchBuilder {
     checkBuilt(built, transactions, index, config)
     if (planned.timestamp === undefined) clock.blockMined(timestamp)
     const block = await this.#parts.mine(built, reader)
-    return { block, state: built.state, outcomes: built.result.outcomes }
+    return { block, state: built.state, result: built.result }
   }
 }
 

@@ -16,6 +16,7 @@ import type { OnDemand } from '../../state/fork/demand.ts'
 import type { Overlay } from '../../state/overlay.ts'
 import { type ChainAccess, environmentAt } from '../blockchain/ancestry.ts'
 import { createEventLoopYield } from '../event-loop.ts'
+import type { CallTrees } from '../recording/call-trees.ts'
 import type { Lookup } from './lookup.ts'
 
 /** Bytes of call trees in the cache. */
@@ -71,6 +72,7 @@ export interface Replays {
 interface Parts extends ChainAccess {
   readonly vm: Vm
   readonly lookup: Pick<Lookup, 'stateAfter'>
+  readonly callTrees: CallTrees
   /** Milliseconds of wall clock for one replay; 0 is no limit. */
   readonly timeoutMs: number
   /** Bytes for the call trees of one replay. */
@@ -136,6 +138,8 @@ export class ChainReplays implements Replays {
   async traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]> {
     const cached = this.#known.get(block.hash)
     if (cached?.isWhole) return cached.traces
+    const recorded = this.#recorded(block)
+    if (recorded.length > 0 && recorded.length === block.block.transactions.length) return recorded
     if (block.block.transactions.length === 0) return []
     const found = await this.#parts.onDemand(() => this.#record(block, timeoutMs))
     this.#known.set(block.hash, found)
@@ -165,6 +169,8 @@ export class ChainReplays implements Replays {
     index: number,
     timeoutMs: number | undefined,
   ): Promise<TransactionTrace | undefined> {
+    const recorded = this.#recorded(block).find((trace) => trace.index === index)
+    if (recorded !== undefined) return recorded
     const cached = this.#known.get(block.hash)
     const known = cached?.traces.find((trace) => trace.index === index)
     if (cached === undefined || known !== undefined) return known
@@ -174,6 +180,18 @@ export class ChainReplays implements Replays {
       if (error instanceof NodeError && error.kind === 'limit-exceeded') return undefined
       throw error
     }
+  }
+
+  /** The call trees that were recorded when the block was built here; none where they exceed the limit of memory. */
+  #recorded(block: ExecutedBlock): readonly TransactionTrace[] {
+    const { callTrees, maxTraceBytes } = this.#parts
+    const { roots, bytes } = callTrees.of(block.hash) ?? { roots: [], bytes: 0 }
+    if (bytes > maxTraceBytes) return []
+    const { transactions } = block.block
+    return roots.flatMap((root, index) => {
+      const transaction = transactions[index]
+      return root === undefined || transaction === undefined ? [] : [{ block, transaction, index, root }]
+    })
   }
 
   /** The call trees of all transactions, or of one only, which may have changes. */

@@ -87,13 +87,13 @@ export class Recordings {
     return all.length === 1 ? all[0] : muxTracers(all)
   }
 
-  /** The same VM, whose runs of this kind are recorded unless a tracer watches them. */
+  /** The same VM, whose runs of this kind are recorded: calls and estimates unless a client traces them. */
   on(vm: Vm, kind: RunKind): Vm {
     return {
       ...vm,
       run: (message, state, env, options) => {
-        if (options?.tracer !== undefined) return vm.run(message, state, env, options)
-        const tracer = this.tracerOf(kind, message)
+        const isTraced = kind !== 'transactions' && options?.tracer !== undefined
+        const tracer = isTraced ? undefined : this.tracerOf(kind, message)
         return vm.run(message, state, env, tracer === undefined ? options : { ...options, tracer })
       },
     }

@@ -1,8 +1,39 @@
 /** Limits of the memory and the text of a trace: one budget for all transactions traced together. */
 import { NodeError } from '../../errors.ts'
 
+/** Counts the memory of a trace. */
+export interface MemoryCount {
+  /** Counts bytes. */
+  take(bytes: number): void
+}
+
+/** Counts bytes, and says when they are more than allowed. */
+export class SoftBudget implements MemoryCount {
+  readonly #limit: number
+  #used = 0
+
+  /** Bytes. */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Bytes counted so far. */
+  get used(): number {
+    return this.#used
+  }
+
+  /** Are they more than allowed? */
+  get isSpent(): boolean {
+    return this.#used > this.#limit
+  }
+
+  take(bytes: number): void {
+    this.#used += bytes
+  }
+}
+
 /** Counts bytes up to limits. */
-export class TraceBudget {
+export class TraceBudget implements MemoryCount {
   readonly #limit: number
   readonly #textLimit: number
   #used = 0

@@ -76,6 +76,8 @@ export interface TraceEnd {
 
 /** A tracer of one transaction. What it throws ends the run. */
 export interface Tracer {
+  /** Looked at after each `enter`: when true, the run goes on without the tracer. */
+  readonly isDone?: boolean
   /** Receives the state before the transaction and returns the reader to use instead; each value is read from that once. */
   wrapState?(before: StateReader): StateReader
   /** Always followed by its `exit`, with the frames in between inside it. */

@@ -91,7 +91,15 @@ async function chainOf(planned: typeof plan extends fc.Arbitrary<infer T> ? T : 
       all.push(await forge.make(parent, { coinbase: `0x${'5b'.repeat(20)}` as Hex, uncles: [] }))
     }
   }
-  return all
+  return { all, callsOf: forge.callsOf }
+}
+
+/** What was recorded when these blocks were built is what a replay gives. */
+async function checkRecorded({ engine }: Node, { all, callsOf }: Awaited<ReturnType<typeof chainOf>>) {
+  for (const block of all) {
+    const traces = await engine.queries.traces(block)
+    expect(callsOf(block)?.roots).toEqual(traces.map(({ root }) => root))
+  }
 }
 
 /** The state roots that replays give, one after another, from genesis on. */
@@ -131,14 +139,17 @@ async function replayed(node: Node, listener: () => Tracer | undefined): Promise
   return count
 }
 
-it('gives gas, logs, receipts and state of every block of a random chain', async () => {
+it('gives gas, logs, receipts, state and calls of every block of a random chain', async () => {
   await fc.assert(
     fc.asyncProperty(plan, async (planned) => {
-      const blocks = await chainOf(planned)
+      const chain = await chainOf(planned)
+      const { all: blocks } = chain
       const node = await createNode({ mining: 'manual', now: () => 1_700_000_000 })
       try {
         for (const { block } of blocks) await node.engine.commands.importBlock(block)
         for (const listener of LISTENERS) expect(await replayed(node, listener)).toBe(blocks.length)
+        await checkRecorded(node, chain)
+        await checkRecorded(node, chain)
       } finally {
         await node.close()
       }

@@ -12,22 +12,31 @@ const SPENDER = toHex(assemble('a: PUSH1 1 POP @a JUMP'))
 /** Calls an account without code, with a megabyte, again and again. */
 const HOARDER = `a: PUSH1 0 PUSH1 0 1000000 PUSH1 0 ${B} PUSH1 0 STATICCALL POP @a JUMP`
 
+/** Builds the blocks, and so has recorded their calls. */
+let miner: Node
+/** Imports them. */
 let node: Node
 let block: ExecutedBlock
-const call = (method: string, ...params: unknown[]) => node.request({ method, params })
-const send = (fields: object) => call('eth_sendTransaction', { from: A, ...fields }) as Promise<Hex>
+const send = (fields: object) =>
+  miner.request({ method: 'eth_sendTransaction', params: [{ from: A, ...fields }] }) as Promise<Hex>
 const head = () => node.engine.queries.head()
+
+async function mine(): Promise<void> {
+  await miner.request({ method: 'evm_mine', params: [] })
+  await node.engine.commands.importBlock(miner.engine.queries.head().block)
+}
 
 /** Blocks of several transactions. */
 beforeAll(async () => {
+  miner = await createNode({ mining: 'manual' })
   node = await createNode({ mining: 'manual', maxTraceBytes: 20_000_000 })
   await send({ to: B, value: '0x1', gas: '0x5208' })
   await send({ data: toHex(deployer(assemble('PUSH1 1 PUSH1 1 SSTORE STOP'))), gas: '0x30d40' })
   await send({ from: B, to: A, value: '0x2', gas: '0x5208' })
-  await call('evm_mine')
+  await mine()
   block = head()
 })
-afterAll(() => node.close())
+afterAll(() => Promise.all([miner.close(), node.close()]))
 
 describe('a block of several transactions', () => {
   it('is traced as a whole or one by one, with the same result', async () => {
@@ -45,7 +54,7 @@ describe('a block of several transactions', () => {
 
   it('runs once for one transaction that is traced again', async () => {
     await send({ to: B, value: '0x1', gas: '0x5208' })
-    await call('evm_mine')
+    await mine()
     const { trace } = node.engine.queries
     const mined = head()
     const first = await trace(mined, 0)
@@ -78,7 +87,7 @@ describe('a replay', () => {
 
   it('ends at its deadline', async () => {
     await send({ data: SPENDER, gas: '0x632ea0' })
-    await call('evm_mine')
+    await mine()
     await expect(
       node.engine.queries.replay(head(), () => undefined, { timeoutMs: 0.01 }),
     ).rejects.toMatchObject({ kind: 'limit-exceeded' })
@@ -89,7 +98,7 @@ describe('a replay', () => {
   it('stays within its memory limit, and still traces the other transactions of the block', async () => {
     await send({ data: toHex(assemble(HOARDER)), gas: '0x205940' })
     await send({ to: B, value: '0x1', gas: '0x5208' })
-    await call('evm_mine')
+    await mine()
     const { traces, trace } = node.engine.queries
     const tooMuch = { kind: 'limit-exceeded', message: 'Trace size limit of 20000000 bytes exceeded' }
     await expect(traces(head())).rejects.toMatchObject(tooMuch)

@@ -34,12 +34,12 @@ it('builds the pending block on the latest head', async () => {
   expect(await pending).toMatchObject({ parentHash: hash })
 })
 
-it('refuses to trace a block whose ancestors were removed meanwhile', async () => {
+it('refuses to replay a block whose ancestors were removed meanwhile', async () => {
   const snapshot = await start()
   await call('evm_mine')
   const { parentHash } = (await call('eth_getBlockByNumber', 'latest', false)) as { parentHash: string }
-  const traced = call('trace_block', 'latest')
-  const refused = expect(traced).rejects.toMatchObject({
+  const replayed = call('trace_replayBlockTransactions', 'latest', ['stateDiff'])
+  const refused = expect(replayed).rejects.toMatchObject({
     code: -32600,
     message: `State not found for block with hash ${parentHash}`,
   })
