@@ -64,6 +64,7 @@ export function createBothVm(parts: VmParts): Vm {
 
   return {
     chainId: own.chainId,
+    tracesByAnotherEvm: true,
     rulesAt: own.rulesAt,
     async run(message, state, env, options = {}) {
       if (options.tracer !== undefined) return own.run(message, state, env, options)

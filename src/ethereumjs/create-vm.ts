@@ -11,8 +11,9 @@ import { chainEvm, libraryRulesOf } from './make-evm.ts'
 export function createChosenVm(evm: Exclude<EvmChoice, 'tandem'>, parts: VmParts): Vm {
   if (evm === 'both') return createBothVm(parts)
   const rulesOf = libraryRulesOf(parts.chainId)
-  return createVm({
+  const vm = createVm({
     ...parts,
     makeEvm: (run) => (run.session.tracer === undefined ? chainEvm(run, rulesOf(run.rules)) : new Evm(run)),
   })
+  return { ...vm, tracesByAnotherEvm: true }
 }

@@ -33,7 +33,7 @@ import { type PrecompileRun, runPrecompile } from './precompile-call.ts'
 import { PRESENT_FRAMES, type VmRules } from './rules.ts'
 import { TICKS_PER_CALL } from './scheduler.ts'
 import { advanceCounted } from './tracing/counted-interpreter.ts'
-import { frameStart, reportEnd, reportRefusal } from './tracing/frame-events.ts'
+import { frameStart, reportEnd, reportRefusal, reportStart } from './tracing/frame-events.ts'
 import { tracedFailure } from './tracing/frame-failure.ts'
 import { advanceTraced } from './tracing/traced-interpreter.ts'
 import { MAX_WORD } from './word.ts'
@@ -226,11 +226,9 @@ export class Evm {
     const { session } = this.run
     const { message } = invocation
     session.journal.checkpoint()
-    const { tracer } = session
-    if (tracer !== undefined) {
+    if (session.tracer !== undefined) {
       invocation.start = frameStart(message, session)
-      tracer.enter?.(invocation.start)
-      if (tracer.isDone === true) session.tracer = undefined
+      reportStart(session, invocation.start)
     }
     return 'target' in message ? this.#call(invocation, message) : this.#create(invocation, message)
   }

@@ -171,6 +171,8 @@ export function vmRulesOf(chain: BridgeOf): (height: number) => VmRules {
 export interface Vm {
   /** What CHAINID answers. */
   readonly chainId: number
+  /** Do runs with a tracer use another EVM than those without? */
+  readonly tracesByAnotherEvm?: boolean
   /** The rules of the block of a height. */
   rulesAt(height: number): VmRules
   /**

@@ -41,9 +41,11 @@ export interface BlockResult {
   readonly logsBloom: Uint8Array
 }
 
-/** The call trees of a block's transactions, `undefined` for one with too many calls; their memory in bytes. */
+/** What was recorded of a block's transactions. */
 export interface RecordedCalls {
+  /** One for each transaction: its call tree; `undefined` where that would be too large, or another tracer watched. */
   readonly roots: readonly (CallFrame | undefined)[]
+  /** Memory of these trees, bytes. */
   readonly bytes: number
 }
 
@@ -56,7 +58,7 @@ export interface BlockParts {
   readonly env: BlockEnvironment
   /** Gas that the list of transactions may take. */
   readonly sequentialGasLimit: bigint
-  /** Are call trees of transactions without a tracer recorded? */
+  /** Are the calls of transactions recorded? */
   readonly recordsCalls?: boolean
 }
 
@@ -78,8 +80,8 @@ export class BlockExecution {
   readonly #receipts: Receipt[] = []
   readonly #outcomes: TransactionOutcome[] = []
   readonly #internals: TransactionInternals[] = []
-  /** Of the transactions so far. */
-  readonly #recorders: CallRecorder[] = []
+  readonly #callRoots: (CallFrame | undefined)[] = []
+  #callBytes = 0
   #gasUsed = 0n
   #paidFees = 0n
   /** Of the open list (RSKIP-144); a block that is built here has only one. */
@@ -151,7 +153,7 @@ export class BlockExecution {
       transactions: this.#transactions,
       receipts: this.#receipts,
       outcomes: this.#outcomes,
-      calls: this.#recordedCalls(),
+      calls: this.#parts.recordsCalls ? { roots: this.#callRoots, bytes: this.#callBytes } : undefined,
       internals: this.#internals,
       gasUsed: this.#gasUsed,
       paidFees: this.#paidFees,
@@ -159,14 +161,14 @@ export class BlockExecution {
     }
   }
 
-  #recordedCalls(): RecordedCalls | undefined {
-    if (this.#parts.recordsCalls !== true) return undefined
-    const bytes = this.#recorders.reduce((sum, recorder) => sum + recorder.bytes, 0)
-    return { roots: this.#recorders.map(({ recorded }) => recorded), bytes }
+  #recordCalls(tracer: Tracer | undefined): void {
+    const root = tracer instanceof CallRecorder ? tracer.recorded : undefined
+    this.#callRoots.push(root)
+    if (tracer instanceof CallRecorder && root !== undefined) this.#callBytes += tracer.bytes
   }
 
   #record(transaction: Transaction, outcome: TransactionOutcome, tracer: Tracer | undefined): void {
-    if (tracer instanceof CallRecorder) this.#recorders.push(tracer)
+    this.#recordCalls(tracer)
     const { succeeded, gasUsed, logs, fee } = outcome
     this.#listUsed += gasUsed
     this.#gasUsed += gasUsed

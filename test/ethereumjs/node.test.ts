@@ -1,8 +1,9 @@
 /** Nodes with each EVM: the same transactions give the same blocks, byte for byte. */
 import { Interface } from 'ethers'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { decodeBlock, encodeBlock } from '../../src/chain/block.ts'
 import type { Hex } from '../../src/encoding/hex.ts'
+import { ChainEvm } from '../../src/ethereumjs/chain-evm.ts'
 import { createNode, type Node } from '../../src/index.ts'
 import type { EvmChoice } from '../../src/options/engine-settings.ts'
 import { artifact } from '../support/contracts.ts'
@@ -52,6 +53,18 @@ describe('the choice of the EVM', () => {
   it('changes no block, receipt, trace, estimate or error', async () => {
     const [own, ...others] = await Promise.all(EVMS.map(async (evm) => use(await nodeWith(evm))))
     for (const other of others) expect(other).toEqual(own)
+  })
+
+  it.each(['ethereumjs', 'both'] as const)('%s executes what is mined by the library', async (evm) => {
+    const node = await nodeWith(evm)
+    const executed = vi.spyOn(ChainEvm.prototype, 'execute')
+    await node.request({
+      method: 'eth_sendTransaction',
+      params: [{ from: ALICE, gas: '0x4c4b40', data: probe.bytecode }],
+    })
+    const { length: runs } = executed.mock.calls
+    executed.mockRestore()
+    expect(runs).toBe(1)
   })
 
   it('appears in web3_clientVersion', async () => {

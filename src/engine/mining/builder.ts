@@ -89,7 +89,7 @@ export class BlockBuilder {
       vm,
       state: overlay,
       env: environmentOf(draft, ancestryOf(tip, blockchain, branch), (hash) => branch.get(hash)),
-      recordsCalls: true,
+      recordsCalls: vm.tracesByAnotherEvm !== true,
       sequentialGasLimit:
         headerOverrides.gasLimit ?? sublistLimits(config, draft.gasLimit, draft.number).sequential,
     })

@@ -9,7 +9,7 @@ import type { CallFrame } from '../../evm/tracing/call-frame.ts'
 import { CallTracer } from '../../evm/tracing/call-tracer.ts'
 import { TraceBudget } from '../../evm/tracing/trace-budget.ts'
 import type { Tracer } from '../../evm/tracing/tracer.ts'
-import { type BlockResult, replayBlock } from '../../execution/apply-block.ts'
+import { type BlockResult, type RecordedCalls, replayBlock } from '../../execution/apply-block.ts'
 import { TransactionRejected } from '../../execution/apply-transaction.ts'
 import type { ReplayChanges } from '../../execution/request.ts'
 import type { OnDemand } from '../../state/fork/demand.ts'
@@ -138,8 +138,8 @@ export class ChainReplays implements Replays {
   async traces(block: ExecutedBlock, timeoutMs?: number): Promise<readonly TransactionTrace[]> {
     const cached = this.#known.get(block.hash)
     if (cached?.isWhole) return cached.traces
-    const recorded = this.#recorded(block)
-    if (recorded.length > 0 && recorded.length === block.block.transactions.length) return recorded
+    const recorded = this.#recordedTraces(block)
+    if (recorded !== undefined) return recorded
     if (block.block.transactions.length === 0) return []
     const found = await this.#parts.onDemand(() => this.#record(block, timeoutMs))
     this.#known.set(block.hash, found)
@@ -169,7 +169,7 @@ export class ChainReplays implements Replays {
     index: number,
     timeoutMs: number | undefined,
   ): Promise<TransactionTrace | undefined> {
-    const recorded = this.#recorded(block).find((trace) => trace.index === index)
+    const recorded = this.#recordedTrace(block, index)
     if (recorded !== undefined) return recorded
     const cached = this.#known.get(block.hash)
     const known = cached?.traces.find((trace) => trace.index === index)
@@ -182,16 +182,24 @@ export class ChainReplays implements Replays {
     }
   }
 
-  /** The call trees that were recorded when the block was built here; none where they exceed the limit of memory. */
-  #recorded(block: ExecutedBlock): readonly TransactionTrace[] {
+  /** What was recorded of a block; nothing where it exceeds the limit of memory. */
+  #rootsOf({ hash }: ExecutedBlock): RecordedCalls['roots'] {
     const { callTrees, maxTraceBytes } = this.#parts
-    const { roots, bytes } = callTrees.of(block.hash) ?? { roots: [], bytes: 0 }
-    if (bytes > maxTraceBytes) return []
-    const { transactions } = block.block
-    return roots.flatMap((root, index) => {
-      const transaction = transactions[index]
-      return root === undefined || transaction === undefined ? [] : [{ block, transaction, index, root }]
-    })
+    const recorded = callTrees.of(hash)
+    return recorded === undefined || recorded.bytes > maxTraceBytes ? [] : recorded.roots
+  }
+
+  #recordedTrace(block: ExecutedBlock, index: number): TransactionTrace | undefined {
+    const root = this.#rootsOf(block)[index]
+    const transaction = block.block.transactions[index]
+    return root && transaction && { block, transaction, index, root }
+  }
+
+  /** Those of all transactions; `undefined` where one is missing. */
+  #recordedTraces(block: ExecutedBlock): readonly TransactionTrace[] | undefined {
+    const roots = this.#rootsOf(block)
+    if (roots.length === 0 || roots.includes(undefined)) return undefined
+    return roots.flatMap((_, index) => this.#recordedTrace(block, index) ?? [])
   }
 
   /** The call trees of all transactions, or of one only, which may have changes. */

@@ -11,7 +11,7 @@ const MOST_BYTES = 8 << 20
 export class CallTrees {
   readonly #known = new LRUCache<Hex, RecordedCalls>({
     maxSize: MOST_BYTES,
-    sizeCalculation: ({ bytes }) => bytes,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   })
 
   /** Keeps those of blocks that were inserted. */

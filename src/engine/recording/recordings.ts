@@ -87,7 +87,10 @@ export class Recordings {
     return all.length === 1 ? all[0] : muxTracers(all)
   }
 
-  /** The same VM, whose runs of this kind are recorded: calls and estimates unless a client traces them. */
+  /**
+   * The same VM, whose runs of this kind are recorded. A call or estimate that a client traces is not; a transaction of the
+   * chain is, and then without the recorder of its calls.
+   */
   on(vm: Vm, kind: RunKind): Vm {
     return {
       ...vm,

@@ -34,6 +34,12 @@ function callerOf({ kind, address, caller }: CallMessage): FrameStart['from'] {
   return kind === 'delegatecall' || kind === 'callcode' ? address : caller
 }
 
+/** Reports a start to the tracer, which leaves the run when it is done. */
+export function reportStart(session: Session, start: FrameStart): void {
+  session.tracer?.enter?.(start)
+  if (session.tracer?.isDone === true) session.tracer = undefined
+}
+
 /** Reports the end of a frame to the tracer; `start` is what was reported of its start. */
 export function reportEnd({ tracer }: Session, start: FrameStart, result: FrameResult): void {
   const { failure, created } = result
@@ -50,10 +56,9 @@ export function reportEnd({ tracer }: Session, start: FrameStart, result: FrameR
 /** Reports a call that is not made: too deep, or without the balance for its value. */
 export function reportRefusal(frame: Frame, child: ChildRequest, maxDepth: number): void {
   const { session, depth } = frame
-  const { tracer } = session
   const message = 'initcode' in child ? childCreation(frame, child) : childCall(frame, child)
   const isTooDeep = depth >= maxDepth
   const reason = isTooDeep ? 'max call depth exceeded' : 'insufficient balance for transfer'
-  tracer?.enter?.({ ...frameStart(message, session), runsCode: false })
-  tracer?.exit?.({ gasUsed: 0n, output: EMPTY, failure: { kind: 'refused', reason } })
+  reportStart(session, { ...frameStart(message, session), runsCode: false })
+  session.tracer?.exit?.({ gasUsed: 0n, output: EMPTY, failure: { kind: 'refused', reason } })
 }

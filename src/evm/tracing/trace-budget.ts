@@ -1,4 +1,4 @@
-/** Limits of the memory and the text of a trace: one budget for all transactions traced together. */
+/** Limits of the memory and the text of traces. */
 import { NodeError } from '../../errors.ts'
 
 /** Counts the memory of a trace. */
@@ -7,7 +7,7 @@ export interface MemoryCount {
   take(bytes: number): void
 }
 
-/** Counts bytes, and says when they are more than allowed. */
+/** Counts the memory of one trace, and says when it is more than allowed. */
 export class SoftBudget implements MemoryCount {
   readonly #limit: number
   #used = 0
@@ -32,7 +32,7 @@ export class SoftBudget implements MemoryCount {
   }
 }
 
-/** Counts bytes up to limits. */
+/** Counts memory and text up to limits: one budget for all transactions traced together. */
 export class TraceBudget implements MemoryCount {
   readonly #limit: number
   readonly #textLimit: number

@@ -76,11 +76,11 @@ export interface TraceEnd {
 
 /** A tracer of one transaction. What it throws ends the run. */
 export interface Tracer {
-  /** Looked at after each `enter`: when true, the run goes on without the tracer. */
+  /** Looked at after each `enter`: when true, the run goes on without the tracer, which then gets `finish` alone. */
   readonly isDone?: boolean
   /** Receives the state before the transaction and returns the reader to use instead; each value is read from that once. */
   wrapState?(before: StateReader): StateReader
-  /** Always followed by its `exit`, with the frames in between inside it. */
+  /** Always followed by its `exit`, with the frames in between inside it, unless the tracer is done. */
   enter?(start: FrameStart): void
   exit?(end: FrameEnd): void
   /** SELFDESTRUCT in the frame entered last: its balance (wei) goes to `beneficiary`. */

@@ -149,7 +149,6 @@ it('gives gas, logs, receipts, state and calls of every block of a random chain'
         for (const { block } of blocks) await node.engine.commands.importBlock(block)
         for (const listener of LISTENERS) expect(await replayed(node, listener)).toBe(blocks.length)
         await checkRecorded(node, chain)
-        await checkRecorded(node, chain)
       } finally {
         await node.close()
       }

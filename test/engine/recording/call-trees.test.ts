@@ -3,10 +3,15 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import type { ExecutedBlock } from '../../../src/chain/block.ts'
 import { type Hex, toHex } from '../../../src/encoding/hex.ts'
 import type { BlockWithState } from '../../../src/engine/blockchain/blockchain.ts'
+import type { BlockView } from '../../../src/engine/model.ts'
 import { ChainReplays } from '../../../src/engine/queries/replay.ts'
 import { CallTrees } from '../../../src/engine/recording/call-trees.ts'
 import { createNode, type Node, type NodeOptions } from '../../../src/index.ts'
 import { assemble, deployer } from '../../support/assembler.ts'
+import { transfer } from '../../support/forge.ts'
+import { solveWork } from '../../support/parent-block.ts'
+import { servedNode } from '../../support/served-node.ts'
+import { openSharedEngine } from '../../support/shared-writes.ts'
 
 const A = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const B = '0x7986b3df570230288501eea3d890bd66948c9b79'
@@ -68,7 +73,7 @@ describe('the calls of a block', () => {
     }
     expect(await kinds(node, head(), 0)).toEqual(['create'])
     const hash = await send({ to, gas: '0x30d40' })
-    const [mined] = [head()]
+    const mined = head()
     expect(await kinds(node, mined, 0)).toEqual(['call', 'call'])
     const raw = await call('eth_getRawTransactionByHash', hash)
     await call('evm_reorg', { depth: 1, blocks: [{ transactions: [raw] }, {}] })
@@ -78,6 +83,29 @@ describe('the calls of a block', () => {
     expect(replay).not.toHaveBeenCalled()
   })
 
+  it('are recorded when it is completed by submitted work', async () => {
+    const served = await servedNode({ mining: 'manual' })
+    await served.call('eth_sendTransaction', { from: A, data: INIT, gas: '0x30d40' })
+    await served.call('mnr_submitBitcoinBlock', (await solveWork(served)).block)
+    expect(await kinds(served.node, served.node.engine.queries.head(), 0)).toEqual(['create', 'call'])
+    expect(replay).not.toHaveBeenCalled()
+    await served.close()
+  })
+
+  it('are recorded when it is written together with others', async () => {
+    const shared = await openSharedEngine(true, () => new Promise((resolve) => setImmediate(resolve)))
+    const { commands, queries } = shared.engine
+    const sent = [0, 1, 2].map((nonce) => commands.submit(transfer(0, { nonce: BigInt(nonce) })))
+    await Promise.all(sent)
+    expect(shared.batches).toBeLessThan(3)
+    for (const number of [1, 2, 3]) {
+      const { executed } = (await queries.block({ number })) as BlockView
+      expect((await queries.trace(executed, 0)).root.value).toBe(1n)
+    }
+    expect(replay).not.toHaveBeenCalled()
+    await shared.engine.close()
+  })
+
   it('are not recorded where they are too many, and those of the other transactions are', async () => {
     const { node, call, send, head } = await open()
     await send({ data: TIRELESS, gas: '0x30d40' })
@@ -85,6 +113,7 @@ describe('the calls of a block', () => {
     await call('evm_mine')
     const { trace, traces } = node.engine.queries
     expect(await kinds(node, head(), 1)).toEqual(['call'])
+    expect(await kinds(node, head(), 2)).toEqual(['call'])
     expect(replay).not.toHaveBeenCalled()
     expect((await trace(head(), 0)).root.calls.length).toBeGreaterThan(100)
     expect(replay).toHaveBeenCalledTimes(1)

@@ -45,3 +45,14 @@ it('leaves a run with too many calls, which goes on to the same end', async () =
   expect(outcome).toEqual(await unrecorded(1000))
   expect(outcome.status).toBe('succeeded')
 })
+
+it('leaves a run whose calls are refused, which keep their input', async () => {
+  const refused = `0 again: 0 0 100000 0 1 ${OTHER} 0 CALL POP 1 ADD DUP1 100 GT @again JUMPI`
+  const recorder = new CallRecorder()
+  const vm = createVm({ chainId: 33 })
+  const state = world({ [CONTRACT]: { code: refused } })
+  const result = await run(state, { gas: 5_000_000n }, { vm, tracer: recorder })
+  expect(result.status).toBe('succeeded')
+  expect(recorder.recorded).toBeUndefined()
+  expect(recorder.bytes).toBeLessThan(102_000)
+})
