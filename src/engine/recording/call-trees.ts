@@ -5,7 +5,7 @@ import type { RecordedCalls } from '../../execution/apply-block.ts'
 import type { BlockWithState } from '../blockchain/blockchain.ts'
 
 /** Bytes of all of them. */
-const MOST_BYTES = 8 << 20
+const MOST_BYTES = 4 << 20
 
 /** Call trees by block. */
 export class CallTrees {

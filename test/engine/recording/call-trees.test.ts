@@ -147,11 +147,12 @@ describe('the calls of a block', () => {
   })
 })
 
-it('keeps the call trees of the last blocks, 8 MiB of them', () => {
+it('keeps the call trees of the last blocks, 4 MiB of them', () => {
   const trees = new CallTrees()
   const hashes = Array.from({ length: 10 }, (_, i) => `0x${`${i}`.repeat(64)}` as Hex)
   const bytes = 1 << 20
   const made = hashes.map((hash) => ({ block: { hash }, result: { calls: { roots: [], bytes } } }))
   trees.keep(made as unknown as BlockWithState[])
-  expect(hashes.map((hash) => trees.of(hash)?.bytes)).toEqual([undefined, undefined, ...Array(8).fill(bytes)])
+  const kept = [...Array(6).fill(undefined), ...Array(4).fill(bytes)]
+  expect(hashes.map((hash) => trees.of(hash)?.bytes)).toEqual(kept)
 })
