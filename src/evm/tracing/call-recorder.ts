@@ -16,6 +16,7 @@ export class CallRecorder extends CallTracer {
     this.#budget = budget
   }
 
+  /** Was the tree too large? */
   get isDone(): boolean {
     return this.#budget.isSpent
   }
