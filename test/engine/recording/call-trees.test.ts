@@ -1,14 +1,14 @@
 /** Transactions that a node ran in its own blocks are traced without a replay. */
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import type { ExecutedBlock } from '../../../src/chain/block.ts'
-import { type Hex, toHex } from '../../../src/encoding/hex.ts'
+import { fromHex, type Hex, toHex } from '../../../src/encoding/hex.ts'
 import type { BlockWithState } from '../../../src/engine/blockchain/blockchain.ts'
 import type { BlockView } from '../../../src/engine/model.ts'
 import { ChainReplays } from '../../../src/engine/queries/replay.ts'
 import { CallTrees } from '../../../src/engine/recording/call-trees.ts'
 import { createNode, type Node, type NodeOptions } from '../../../src/index.ts'
 import { assemble, deployer } from '../../support/assembler.ts'
-import { transfer } from '../../support/forge.ts'
+import { createForge, transfer } from '../../support/forge.ts'
 import { solveWork } from '../../support/parent-block.ts'
 import { servedNode } from '../../support/served-node.ts'
 import { openSharedEngine } from '../../support/shared-writes.ts'
@@ -145,6 +145,17 @@ describe('the calls of a block', () => {
     })
     expect((await node.engine.queries.trace(head(), 1)).root.kind).toBe('call')
   })
+})
+
+it('counts the memory of the trees that it keeps alone', async () => {
+  const forge = await createForge()
+  const transactions = [
+    transfer(0, { nonce: 0n, to: null, data: fromHex(TIRELESS) }),
+    transfer(0, { nonce: 1n }),
+  ]
+  const { roots = [], bytes } = forge.callsOf(await forge.make(forge.genesis, { transactions })) ?? {}
+  // Two frames without data, of the transfer and of REMASC.
+  expect([roots.map((root) => root?.kind), bytes]).toEqual([[undefined, 'call', 'call'], 2 * 512])
 })
 
 it('keeps the call trees of the last blocks, 4 MiB of them', () => {
