@@ -1,24 +1,24 @@
 /** Records the calls of a transaction while the chain itself runs it, so that no replay is needed to trace it. */
 import type { CallFrame } from './call-frame.ts'
 import { CallTracer } from './call-tracer.ts'
-import { SoftBudget } from './trace-budget.ts'
+import { TraceBudget } from './trace-budget.ts'
 
 /** Bytes of one call tree; a transaction that needs more goes on without. */
 const MOST_BYTES = 64 << 10
 
-/** A call tracer that stops by itself. */
+/** A call tracer that stops by itself, and never throws. */
 export class CallRecorder extends CallTracer {
-  readonly #budget: SoftBudget
+  readonly #budget: TraceBudget
 
   constructor() {
-    const budget = new SoftBudget(MOST_BYTES)
+    const budget = new TraceBudget(Number.POSITIVE_INFINITY)
     super(budget)
     this.#budget = budget
   }
 
-  /** Was the tree too large? */
+  /** Is the tree too large? */
   get isDone(): boolean {
-    return this.#budget.isSpent
+    return this.bytes > MOST_BYTES
   }
 
   /** Memory of the tree, bytes. */

@@ -3,7 +3,7 @@ import type { Log } from '../../chain/receipt.ts'
 import { EMPTY } from '../../encoding/bytes.ts'
 import type { Hex } from '../../encoding/hex.ts'
 import type { CallFrame, FrameFailure, FrameLog } from './call-frame.ts'
-import type { MemoryCount } from './trace-budget.ts'
+import type { TraceBudget } from './trace-budget.ts'
 import type { FrameEnd, FrameStart, TraceEnd, Tracer } from './tracer.ts'
 
 /** Estimated memory of a frame beside its payloads, bytes. */
@@ -23,9 +23,9 @@ interface OpenFrame extends Omit<CallFrame, 'logs' | 'calls'> {
   readonly calls: OpenFrame[]
 }
 
-/** Records calls; `root` is complete once the transaction is over. Throws what its budget throws. */
+/** Records calls; `root` is complete once the transaction is over. Throws `limit-exceeded` beyond its budget. */
 export class CallTracer implements Tracer {
-  readonly #budget: MemoryCount
+  readonly #budget: TraceBudget
   readonly #open: OpenFrame[] = []
   /** Logs that no failure has discarded so far, in the order of emission. */
   readonly #logs: OpenLog[] = []
@@ -33,7 +33,7 @@ export class CallTracer implements Tracer {
   readonly #marks: number[] = []
   #root: OpenFrame | undefined
 
-  constructor(budget: MemoryCount) {
+  constructor(budget: TraceBudget) {
     this.#budget = budget
   }
 

@@ -1,39 +1,8 @@
-/** Limits of the memory and the text of traces. */
+/** Limits of the memory and the text of a trace: one budget for all transactions traced together. */
 import { NodeError } from '../../errors.ts'
 
-/** Counts the memory of a trace. */
-export interface MemoryCount {
-  /** Counts bytes. */
-  take(bytes: number): void
-}
-
-/** Counts the memory of one trace, and says when it is more than allowed. */
-export class SoftBudget implements MemoryCount {
-  readonly #limit: number
-  #used = 0
-
-  /** Bytes. */
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  /** Bytes counted so far. */
-  get used(): number {
-    return this.#used
-  }
-
-  /** Are they more than allowed? */
-  get isSpent(): boolean {
-    return this.#used > this.#limit
-  }
-
-  take(bytes: number): void {
-    this.#used += bytes
-  }
-}
-
-/** Counts memory and text up to limits: one budget for all transactions traced together. */
-export class TraceBudget implements MemoryCount {
+/** Counts bytes up to limits. */
+export class TraceBudget {
   readonly #limit: number
   readonly #textLimit: number
   #used = 0
